@@ -1,0 +1,66 @@
+# Every target sets up what it needs, from a bare clone, with Python 3.11 or newer. `make help` lists them.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+
+# 3.11 first: the versions in constraints.txt are checked with it. A name that is found may still not run (pyenv shims).
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3 python; do \
+  "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
+WORKERS ?= 2
+
+PY := .venv/bin/python
+environment = @$(PYTHON) tools/environment.py
+pytest = -m pytest -q -n $(WORKERS) --dist worksteal
+
+.PHONY: help python env bench-env lint unit test test-all test-slow test-lowest test-core demo bench gallery clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
+
+python:
+	@test -n "$(PYTHON)" || { echo "lowfold needs Python 3.11 or newer, and none was found;" \
+	  "install one, or say where it is: make PYTHON=/path/to/python3" >&2; exit 1; }
+
+env: python ## .venv with lowfold, its extras and the tools
+	$(environment) .venv --extras dev --constraints constraints.txt
+
+bench-env: python
+	$(environment) .venv --extras dev,bench --constraints constraints.txt
+
+lint: env ## ruff, mypy, the order of imports; all of them, even when the first finds something
+	@failed=0; \
+	$(PY) -m ruff check --quiet || failed=1; \
+	$(PY) -m ruff format --check --quiet || failed=1; \
+	$(PY) -m mypy --no-error-summary || failed=1; \
+	said=$$(.venv/bin/lint-imports 2>&1) || { echo "$$said"; failed=1; }; \
+	exit $$failed
+
+unit: env ## the tests alone, without the slow ones
+	@$(PY) $(pytest) -m "not slow"
+
+test: lint unit ## what has to pass before a change is taken
+
+test-slow: env
+	@$(PY) $(pytest) --timeout 600
+
+test-lowest: python
+	$(environment) .venv-lowest --extras all,test --constraints constraints-lowest.txt
+	@.venv-lowest/bin/python $(pytest) -m "not slow" --timeout 60
+
+test-core: python
+	$(environment) .venv-core --extras test --constraints constraints.txt
+	@.venv-core/bin/python $(pytest) -m "not slow" --timeout 60
+
+test-all: lint test-slow test-lowest test-core ## everything: slow tests, lowest versions, no extras
+
+demo: env ## embed real data; pictures and a report in ./demo
+	@$(PY) tools/demo.py --out demo
+
+bench: bench-env ## time and memory against other packages; benchmarks/results
+	@$(PY) benchmarks/run.py --out benchmarks/results
+
+gallery: env ## run every examples/plot_*.py; gallery/index.html
+	@$(PY) tools/gallery.py --out gallery
+
+clean: ## remove what make made, environments included
+	rm -rf .venv .venv-lowest .venv-core .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis demo gallery

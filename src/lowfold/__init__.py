@@ -1,0 +1,87 @@
+"""lowfold finds the low-dimensional manifold in high-dimensional data.
+
+>>> import lowfold
+>>> roll = lowfold.datasets.swiss_roll(500, random_state=0)
+>>> Y = lowfold.Isomap(n_components=2, n_neighbors=10).fit_transform(roll.X)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from lowfold._core.config import config_context, get_config, set_config
+from lowfold.methods.registry import BY_NAME, REGISTRY
+
+if TYPE_CHECKING:
+    from lowfold import datasets, geometry, graph, kernels, metrics, spectral, viz
+    from lowfold._core.versions import show_versions
+    from lowfold.graph import Graph, Neighbors
+    from lowfold.kernels import configuration_dimension, is_euclidean
+    from lowfold.methods.classical_mds import ClassicalMDS
+    from lowfold.methods.files import load, save
+    from lowfold.methods.isomap import Isomap, isomap_guarantee
+    from lowfold.methods.laplacian_eigenmaps import LaplacianEigenmaps
+    from lowfold.methods.pca import PCA
+    from lowfold.methods.plan import plan
+
+__version__ = "0.1.0"
+
+_FOLDERS = ("datasets", "geometry", "graph", "kernels", "metrics", "spectral", "viz")
+
+_FUNCTIONS = {
+    "Graph": "lowfold.graph",
+    "Neighbors": "lowfold.graph",
+    "configuration_dimension": "lowfold.kernels",
+    "is_euclidean": "lowfold.kernels",
+    "isomap_guarantee": "lowfold.methods.isomap",
+    "load": "lowfold.methods.files",
+    "plan": "lowfold.methods.plan",
+    "save": "lowfold.methods.files",
+    "show_versions": "lowfold._core.versions",
+}
+
+__all__ = [
+    "PCA",
+    "REGISTRY",
+    "ClassicalMDS",
+    "Graph",
+    "Isomap",
+    "LaplacianEigenmaps",
+    "Neighbors",
+    "config_context",
+    "configuration_dimension",
+    "datasets",
+    "geometry",
+    "get_config",
+    "graph",
+    "is_euclidean",
+    "isomap_guarantee",
+    "kernels",
+    "load",
+    "metrics",
+    "plan",
+    "save",
+    "set_config",
+    "show_versions",
+    "spectral",
+    "viz",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load on first use: a method from the registry, a folder, or one of the functions above."""
+    if name in BY_NAME:
+        value = getattr(importlib.import_module(f"lowfold.methods.{BY_NAME[name].module}"), name)
+    elif name in _FOLDERS:
+        value = importlib.import_module(f"lowfold.{name}")
+    elif name in _FUNCTIONS:
+        value = getattr(importlib.import_module(_FUNCTIONS[name]), name)
+    else:
+        raise AttributeError(f"lowfold has no attribute {name!r}; its methods are {', '.join(BY_NAME)}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,92 @@
+"""Settings of the process: the memory budget. Fixed at import, so that `auto` gives the same answer all day.
+
+`LOWFOLD_MEMORY` (environment), `lowfold.set_config(memory="8GB")` and the command line's `--memory` set the budget; the
+default is half of what the process may use.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lowfold._core.errors import InvalidInput
+
+_UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+
+
+@dataclass(frozen=True)
+class Config:
+    """Settings in force. `memory` is the budget in bytes for one call."""
+
+    memory: int
+
+
+def parse_bytes(value: object) -> int:
+    """Bytes from an int, a float or a string such as "8GB", "512 MiB", "2e9"."""
+    number, unit = value, ""
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([kmgt]i?)?b?\s*", value.lower())
+        if match:
+            unit = match[2] or ""
+            number = float(match[1]) if match[1].count(".") <= 1 else None
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number) or number <= 0:
+        raise InvalidInput(f'memory must be a positive number of bytes or a string such as "8GB"; got {value!r}')
+    return int(number * _UNITS[unit])
+
+
+def _allowed_bytes() -> int:
+    """What the process may use: physical memory, lowered by control groups and by the address-space limit."""
+    limits = []
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            limits.append(int(Path(name).read_text()))
+        except (OSError, ValueError):
+            continue
+    try:
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if soft != resource.RLIM_INFINITY:
+            limits.append(soft)
+    except ImportError:  # not on Windows
+        pass
+    return min((limit for limit in limits if limit > 0), default=8 * 2**30)
+
+
+def _initial() -> Config:
+    given = os.environ.get("LOWFOLD_MEMORY")
+    return Config(memory=parse_bytes(given) if given else _allowed_bytes() // 2)
+
+
+_config = _initial()
+
+
+def get_config() -> Config:
+    """The settings in force."""
+    return _config
+
+
+def set_config(*, memory: int | float | str | None = None) -> Config:
+    """Change settings for this process and return the ones now in force. `memory` is bytes, or "8GB"."""
+    global _config  # noqa: PLW0603 - the one piece of process-wide state, changed only on the user's word
+    if memory is not None:
+        _config = replace(_config, memory=parse_bytes(memory))
+    return _config
+
+
+@contextmanager
+def config_context(*, memory: int | float | str | None = None) -> Iterator[Config]:
+    """The same inside a `with` block; the former settings return afterwards."""
+    global _config  # noqa: PLW0603
+    former = _config
+    try:
+        yield set_config(memory=memory)
+    finally:
+        _config = former

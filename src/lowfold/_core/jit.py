@@ -1,0 +1,52 @@
+"""Numba on first use only: the compiled code goes to the user's cache folder and the wait is logged."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+log = logging.getLogger("lowfold")
+
+
+def cache_dir() -> Path:
+    """Where compiled code is kept: `LOWFOLD_CACHE`, else the platform's user cache folder."""
+    if given := os.environ.get("LOWFOLD_CACHE"):
+        return Path(given)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return base / "lowfold"
+
+
+def kernels(module: str) -> ModuleType:
+    """Import a module of Numba kernels, with Numba's cache pointed at the user's cache folder.
+
+    A user's own NUMBA_CACHE_DIR is respected. A read-only home is no error: Numba then compiles in every process.
+    """
+    if module in sys.modules:
+        return sys.modules[module]
+    start = time.perf_counter()
+    import numba
+
+    former = numba.config.CACHE_DIR
+    try:
+        if not former:
+            folder = cache_dir() / "numba"
+            folder.mkdir(parents=True, exist_ok=True)
+            numba.config.CACHE_DIR = str(folder)  # read by numba when a function is decorated
+    except OSError:
+        log.info("the cache folder %s cannot be written; kernels are compiled in every process", cache_dir())
+    try:
+        loaded = importlib.import_module(module)
+    finally:
+        numba.config.CACHE_DIR = former
+    log.info("%s loaded in %.1f s; its kernels compile on first use", module, time.perf_counter() - start)
+    return loaded

@@ -1,0 +1,197 @@
+"""Parameter limits as data beside `__init__`, and the one sentence that a value outside them gets."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from lowfold._core.errors import InvalidInput
+
+
+class Limit(Protocol):
+    """One kind of allowed value: tests a value and says itself in words."""
+
+    def allows(self, value: object) -> bool: ...
+
+    def words(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Int:
+    """A whole number in [low, high]."""
+
+    low: int = 0
+    high: float = math.inf
+
+    def allows(self, value: object) -> bool:
+        return (
+            isinstance(value, numbers.Integral)
+            and not isinstance(value, (bool, np.bool_))
+            and self.low <= value <= self.high
+        )
+
+    def words(self) -> str:
+        return f"an int of at least {self.low}" if math.isinf(self.high) else f"an int from {self.low} to {self.high}"
+
+
+@dataclass(frozen=True)
+class Real:
+    """A finite number from `low` to `high`; `open_low`/`open_high` leave the end out."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    open_low: bool = False
+    open_high: bool = False
+
+    def allows(self, value: object) -> bool:
+        if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)) or not math.isfinite(value):
+            return False
+        low = value > self.low if self.open_low else value >= self.low
+        high = value < self.high if self.open_high else value <= self.high
+        return bool(low and high)
+
+    def words(self) -> str:
+        parts = []
+        if math.isfinite(self.low):
+            parts.append(f"{'above' if self.open_low else 'of at least'} {self.low:g}")
+        if math.isfinite(self.high):
+            parts.append(f"{'below' if self.open_high else 'at most'} {self.high:g}")
+        return "a number " + " and ".join(parts) if parts else "a number"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of the named strings."""
+
+    options: tuple[str, ...]
+
+    def allows(self, value: object) -> bool:
+        return isinstance(value, str) and value in self.options
+
+    def words(self) -> str:
+        return " or ".join(repr(option) for option in self.options)
+
+
+@dataclass(frozen=True)
+class Null:
+    """None, with what it means."""
+
+    meaning: str = ""
+
+    def allows(self, value: object) -> bool:
+        return value is None
+
+    def words(self) -> str:
+        return f"None ({self.meaning})" if self.meaning else "None"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or False."""
+
+    def allows(self, value: object) -> bool:
+        return isinstance(value, (bool, np.bool_))
+
+    def words(self) -> str:
+        return "True or False"
+
+
+@dataclass(frozen=True)
+class Function:
+    """Something that can be called."""
+
+    signature: str = ""
+
+    def allows(self, value: object) -> bool:
+        return callable(value)
+
+    def words(self) -> str:
+        return f"a callable {self.signature}".rstrip()
+
+
+@dataclass(frozen=True)
+class IntArray:
+    """One whole number per point, each of at least `low`."""
+
+    low: int = 1
+
+    def allows(self, value: object) -> bool:
+        if isinstance(value, (str, bytes)) or not isinstance(value, (np.ndarray, list, tuple)):
+            return False
+        array = np.asarray(value)
+        return array.ndim == 1 and array.size > 0 and array.dtype.kind in "iu" and bool((array >= self.low).all())
+
+    def words(self) -> str:
+        return f"an array with one int of at least {self.low} per point"
+
+
+@dataclass(frozen=True)
+class RealArray:
+    """An array of finite numbers."""
+
+    what: str = "an array of finite numbers"
+
+    def allows(self, value: object) -> bool:
+        if isinstance(value, (str, bytes)) or not isinstance(value, (np.ndarray, list, tuple)):
+            return False
+        array = np.asarray(value)
+        return array.size > 0 and array.dtype.kind in "iuf" and bool(np.isfinite(array).all())
+
+    def words(self) -> str:
+        return self.what
+
+
+@dataclass(frozen=True)
+class Table:
+    """A mapping from names to values."""
+
+    def allows(self, value: object) -> bool:
+        return isinstance(value, Mapping)
+
+    def words(self) -> str:
+        return "a dict"
+
+
+@dataclass(frozen=True)
+class Seed:
+    """What numpy can make a Generator of."""
+
+    def allows(self, value: object) -> bool:
+        return isinstance(value, (np.random.Generator, np.random.RandomState)) or Int(0).allows(value)
+
+    def words(self) -> str:
+        return "an int of at least 0 or a numpy Generator or RandomState"
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """A number of threads."""
+
+    def allows(self, value: object) -> bool:
+        return Int(-(2**20)).allows(value) and value != 0
+
+    def words(self) -> str:
+        return "an int that is not 0"
+
+
+Limits = Mapping[str, tuple[Limit, ...]]
+
+
+def check_limits(owner: str, values: Mapping[str, object], limits: Limits) -> None:
+    """Raise the sentence for the first value outside its limits.
+
+    >>> check_limits("Isomap", {"n_neighbors": 0}, {"n_neighbors": (Int(1), Null())})
+    Traceback (most recent call last):
+    lowfold._core.errors.InvalidInput: n_neighbors of Isomap must be an int of at least 1 or None; got 0
+    """
+    for name, value in values.items():
+        allowed = limits[name]
+        if not any(limit.allows(value) for limit in allowed):
+            words = " or ".join(limit.words() for limit in allowed)
+            shown = repr(value) if len(repr(value)) <= 80 else f"{type(value).__name__} {repr(value)[:60]}..."
+            raise InvalidInput(f"{name} of {owner} must be {words}; got {shown}")

@@ -1,0 +1,198 @@
+"""Symmetric operators that carry what is known about them; a solver reads the tags and refuses what it cannot honour.
+
+`psd`        proven positive semidefinite
+`bound`      an upper bound of the spectrum that is attained or nearly so (a Markov operator: 1); None where unknown
+`laplacian`  off-diagonal entries <= 0 and a known positive null vector: aggregation preconditioners apply
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array, eye_array
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.parallel import block_slices, run_blocks
+
+Floats = NDArray[np.float64]
+
+
+@runtime_checkable
+class Operator(Protocol):
+    """A symmetric n x n matrix, known by what it does to a block of columns."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def psd(self) -> bool: ...
+
+    @property
+    def bound(self) -> float | None: ...
+
+    def apply(self, V: Floats) -> Floats:
+        """A V for a float64 block V of shape (n, m)."""
+        ...
+
+    def dense(self) -> Floats:
+        """The whole matrix in float64. The caller asks the memory budget first."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class SparseOperator:
+    """A symmetric sparse matrix."""
+
+    matrix: csr_array
+    psd: bool = False
+    bound: float | None = None
+    laplacian: bool = False
+    n_jobs: int | None = None
+
+    @property
+    def n(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def apply(self, V: Floats) -> Floats:
+        return multiply(self.matrix, V, n_jobs=self.n_jobs)
+
+    def dense(self) -> Floats:
+        return np.asarray(self.matrix.toarray(), dtype=np.float64)
+
+    def scaled(self, s: Floats) -> SparseOperator:
+        """diag(s) A diag(s)."""
+        S = diags_array(s, format="csr")
+        return replace(self, matrix=csr_array(S @ self.matrix @ S), bound=None)
+
+    def flipped(self) -> SparseOperator:
+        """bound I - A: the leading end becomes the bottom, and is positive semidefinite."""
+        if self.bound is None:
+            raise InvalidInput("only an operator with a known bound of its spectrum can be flipped")
+        eye = eye_array(self.n, format="csr")
+        nonnegative = self.matrix.nnz == 0 or bool(self.matrix.data.min() >= 0)
+        return SparseOperator(csr_array(self.bound * eye - self.matrix), psd=True, laplacian=nonnegative)
+
+
+@dataclass(frozen=True, eq=False)
+class DenseOperator:
+    """A symmetric matrix held whole; float32 storage is multiplied in float64, block by block."""
+
+    matrix: NDArray[np.floating]
+    psd: bool = False
+    bound: float | None = None
+    n_jobs: int | None = None
+
+    @property
+    def n(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def apply(self, V: Floats) -> Floats:
+        out = np.empty((self.n, V.shape[1]))
+        rows = block_slices(self.n, _rows_per_block(self.n))
+
+        def work(i: int) -> None:
+            out[rows[i]] = self.matrix[rows[i]].astype(np.float64, copy=False) @ V
+
+        run_blocks(work, len(rows), n_jobs=self.n_jobs)
+        return out
+
+    def dense(self) -> Floats:
+        return self.matrix.astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class CentredGram:
+    """-1/2 H (D o D) H for a matrix D of distances, H = I - 11'/n; squares and centring are never stored.
+
+    With `squared=True` D already holds squared distances; with `gram=True` it holds inner products, and the operator is
+    H D H. `shift` adds a constant to every distance but the zero diagonal (the additive constant). Rows are squared in
+    float64, so float32 storage costs one rounding of each distance and nothing more.
+    """
+
+    distances: NDArray[np.floating]
+    squared: bool = False
+    gram: bool = False
+    shift: float = 0.0
+    psd: bool = False
+    bound: float | None = None
+    n_jobs: int | None = None
+
+    @property
+    def n(self) -> int:
+        return int(self.distances.shape[0])
+
+    def _block(self, rows: slice) -> Floats:
+        block = self.distances[rows].astype(np.float64)
+        if self.squared or self.gram:
+            return block
+        if self.shift:
+            block += self.shift
+            block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = 0.0
+        return np.square(block, out=block)
+
+    def apply(self, V: Floats) -> Floats:
+        centred = V - V.mean(axis=0)
+        out = np.empty((self.n, V.shape[1]))
+        rows = block_slices(self.n, _rows_per_block(self.n))
+
+        def work(i: int) -> None:
+            out[rows[i]] = self._block(rows[i]) @ centred
+
+        run_blocks(work, len(rows), n_jobs=self.n_jobs)
+        out -= out.mean(axis=0)
+        return out if self.gram else -0.5 * out
+
+    def row_means(self) -> Floats:
+        """Mean squared distance (or mean inner product) of each point to all points."""
+        means = np.empty(self.n)
+        rows = block_slices(self.n, _rows_per_block(self.n))
+
+        def work(i: int) -> None:
+            means[rows[i]] = self._block(rows[i]).mean(axis=1)
+
+        run_blocks(work, len(rows), n_jobs=self.n_jobs)
+        return means
+
+    def trace(self) -> float:
+        """Sum of the eigenvalues: half the mean squared distance times n, tr(G) = (1/2n) sum_ij d_ij^2."""
+        means = self.row_means()
+        if self.gram:
+            return float(np.diagonal(self.distances).astype(np.float64).sum() - means.sum())
+        return float(0.5 * means.sum() - 0.5 * np.diagonal(self.distances).astype(np.float64).sum())
+
+    def dense(self) -> Floats:
+        S = self._block(slice(0, self.n))
+        means = S.mean(axis=1)
+        S -= means[:, None]
+        S -= means[None, :]
+        S += means.mean()
+        return S if self.gram else -0.5 * S
+
+
+def multiply(matrix: csr_array, V: Floats, *, n_jobs: int | None = None) -> Floats:
+    """matrix @ V, by fixed blocks of rows on threads; SciPy's loop releases the interpreter."""
+    n = int(matrix.shape[0])
+    if matrix.nnz * V.shape[1] < 500_000:
+        return np.asarray(matrix @ V)
+    out = np.empty((n, V.shape[1]))
+    rows = block_slices(n, -(-n // 8))
+
+    def work(i: int) -> None:
+        a, b = rows[i].start, rows[i].stop
+        start, stop = matrix.indptr[a], matrix.indptr[b]
+        part = csr_array(
+            (matrix.data[start:stop], matrix.indices[start:stop], matrix.indptr[a : b + 1] - start),
+            shape=(b - a, matrix.shape[1]),
+        )
+        out[rows[i]] = part @ V
+
+    run_blocks(work, len(rows), n_jobs=n_jobs)
+    return out
+
+
+def _rows_per_block(n: int) -> int:
+    """Rows whose float64 copy takes about 4 MB: it stays in cache between conversion and multiplication."""
+    return max(1, min(n, 2**19 // max(n, 1) + 1))

@@ -1,0 +1,89 @@
+"""The one door to threads.
+
+Work is cut into fixed blocks whose size never depends on `n_jobs`; blocks run on a pool of threads with BLAS held at one
+thread each; every block writes its own part of the output. So `n_jobs` changes time, never bits.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+
+import numpy as np
+
+from lowfold._core.errors import InvalidInput
+
+Progress = Callable[[float], None]
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def resolve_jobs(n_jobs: int | None) -> int:
+    """None is all cores allowed; negative counts from the end as in joblib (-1 all, -2 all but one)."""
+    if n_jobs is None:
+        return cores()
+    if n_jobs == 0:
+        raise InvalidInput("n_jobs must be None (all cores), a positive int, or negative (-1 = all cores); got 0")
+    return n_jobs if n_jobs > 0 else max(1, cores() + 1 + n_jobs)
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """BLAS and OpenMP at one thread: the same bits whatever the machine's thread settings."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield
+
+
+def block_slices(n: int, size: int) -> list[slice]:
+    """Consecutive slices of `size` rows that cover range(n)."""
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def run_blocks(
+    work: Callable[[int], None], n_blocks: int, *, n_jobs: int | None = None, progress: Progress | None = None
+) -> None:
+    """Call `work(i)` for i in range(n_blocks) on `n_jobs` threads; the first exception ends the rest.
+
+    `progress` hears the finished share in the calling thread. Ctrl-C is answered between blocks. BLAS is not touched
+    here: the caller (a fit, a transform) holds it at one thread by `single_threaded_blas`.
+    """
+    jobs = min(resolve_jobs(n_jobs), n_blocks)
+    if jobs <= 1:
+        for i in range(n_blocks):
+            work(i)
+            if progress is not None:
+                progress((i + 1) / n_blocks)
+        return
+    with ThreadPoolExecutor(jobs) as pool:
+        # Only a few blocks are handed out at a time, so that an exception or Ctrl-C leaves little to wait for.
+        waiting = iter(range(n_blocks))
+        pending = {pool.submit(work, i) for _, i in zip(range(2 * jobs), waiting, strict=False)}
+        done_count = 0
+        try:
+            while pending:
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+                    done_count += 1
+                    if (i := next(waiting, None)) is not None:
+                        pending.add(pool.submit(work, i))
+                if progress is not None:
+                    progress(done_count / n_blocks)
+        except BaseException:
+            for future in pending:
+                future.cancel()
+            raise
+
+
+def block_seeds(rng: np.random.Generator, n_blocks: int) -> list[np.random.Generator]:
+    """One independent generator per block, so that results do not depend on which thread ran it."""
+    return [np.random.default_rng(seed) for seed in rng.integers(0, 2**63, size=(n_blocks, 4))]

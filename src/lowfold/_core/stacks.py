@@ -1,0 +1,43 @@
+"""Stacks of small dense problems (k x k or D x D), many at once. N-sized eigenproblems go through `lowfold.spectral`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import SolverFailed
+
+Floats = NDArray[np.float64]
+
+
+def stacked_eigh(A: NDArray[np.floating]) -> tuple[Floats, Floats]:
+    """Eigenvalues, ascending, and eigenvectors of each symmetric matrix of a stack (..., k, k)."""
+    try:
+        return np.linalg.eigh(A)
+    except np.linalg.LinAlgError as error:
+        raise SolverFailed(f"a small eigenproblem did not converge ({error}); look for huge or tiny values") from error
+
+
+def stacked_eigvalsh(A: NDArray[np.floating]) -> Floats:
+    """Eigenvalues, ascending, of each symmetric matrix of a stack."""
+    try:
+        return np.linalg.eigvalsh(A)
+    except np.linalg.LinAlgError as error:
+        raise SolverFailed(f"a small eigenproblem did not converge ({error}); look for huge or tiny values") from error
+
+
+def stacked_svd(A: NDArray[np.floating]) -> tuple[Floats, Floats, Floats]:
+    """Thin singular value decompositions U, s, V' of a stack (..., m, n)."""
+    try:
+        U, s, Vt = np.linalg.svd(A, full_matrices=False)
+    except np.linalg.LinAlgError as error:
+        raise SolverFailed(f"a small SVD did not converge ({error}); look for huge or tiny values") from error
+    return U, s, Vt
+
+
+def singular_values(A: NDArray[np.floating]) -> Floats:
+    """Singular values, descending, of each matrix of a stack."""
+    try:
+        return np.asarray(np.linalg.svd(A, compute_uv=False))
+    except np.linalg.LinAlgError as error:
+        raise SolverFailed(f"a small SVD did not converge ({error}); look for huge or tiny values") from error

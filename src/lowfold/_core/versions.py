@@ -1,0 +1,45 @@
+"""What is installed, for bug reports."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+from lowfold._core.config import get_config
+from lowfold._core.memory import pretty_bytes
+from lowfold._core.parallel import cores
+
+CORE = ("lowfold", "numpy", "scipy", "scikit-learn", "numba", "typer")
+EXTRAS = (
+    "matplotlib",
+    "pandas",
+    "pyarrow",
+    "pillow",
+    "spectral",
+    "PyWavelets",
+    "faiss-cpu",
+    "pyamg",
+    "clarabel",
+    "openTSNE",
+    "dask",
+)
+
+
+def versions() -> dict[str, str]:
+    """Name -> version of Python and of every package lowfold can use; "not installed" where it is missing."""
+    found = {"python": platform.python_version(), "platform": platform.platform()}
+    for name in (*CORE, *EXTRAS):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def show_versions() -> None:
+    """Write versions, cores and memory budget to standard output."""
+    lines = [f"{name:14s} {value}" for name, value in versions().items()]
+    lines.append(f"{'cores':14s} {cores()}")
+    lines.append(f"{'memory budget':14s} {pretty_bytes(get_config().memory)}")
+    sys.stdout.write("\n".join(lines) + "\n")

@@ -1,0 +1,168 @@
+"""Arrays: NumPy's npy and npz, MATLAB's mat. Nothing in a file is executed, nothing is allocated on a header's word."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from math import prod
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold.datasets._read_matlab import DEFLATE_LIMIT, MatlabFile
+from lowfold.datasets._read_result import (
+    FloatArray,
+    Table,
+    existing_file,
+    numbered,
+    parsing,
+    refuse,
+    require_room,
+    small_float,
+)
+
+
+def read_npy(path: str | Path, *, points: Literal["rows", "columns"] = "rows") -> Table:
+    """Read an array saved by `numpy.save`: rows (or columns) are points, stacks of images are flattened."""
+    file = existing_file(path)
+    with parsing(path, "npy file"), file.open("rb") as stream:
+        array = _npy(stream, file.stat().st_size, path)
+    return _table({"X": array}, "X", points, path)
+
+
+def read_npz(path: str | Path, *, variable: str | None = None, points: Literal["rows", "columns"] = "rows") -> Table:
+    """Read one array of an archive saved by `numpy.savez`; vectors with one value per point become labels.
+
+    `variable` names the array; without it the only one is taken, or the one called X.
+    """
+    file = existing_file(path)
+    arrays: dict[str, NDArray[Any]] = {}
+    with parsing(path, "npz file"), zipfile.ZipFile(file) as archive:
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        name = _chosen(list(members), variable, path)
+        for key, info in members.items():
+            packed = min(info.compress_size, file.stat().st_size)
+            if info.file_size > DEFLATE_LIMIT * packed + 1024:
+                refuse(path, f"array {key!r} claims {info.file_size} bytes from {info.compress_size}; it is damaged")
+            with archive.open(info) as stream:
+                if key == name:
+                    arrays[key] = _npy(stream, info.file_size, f"{path}, array {key!r}")
+                elif info.file_size <= 1 << 26:
+                    arrays |= _label_or_nothing(key, stream, info.file_size, path)
+    return _table(arrays, name, points, path)
+
+
+def read_mat(path: str | Path, *, variable: str | None = None, points: Literal["rows", "columns"] = "rows") -> Table:
+    """Read one numeric variable of a MATLAB file (format 5 to 7); vectors with one value per point become labels.
+
+    Cells, structs, objects and functions are refused. `variable` names the matrix; without it the only numeric one is
+    taken, or the one called X.
+    """
+    file = existing_file(path)
+    with parsing(path, "MATLAB file"):
+        matlab = MatlabFile(file.read_bytes(), path)
+        found = {v.name: v for v in matlab.variables()}
+        if variable in found and not found[variable].is_numeric:
+            refuse(path, f"variable {variable!r} is a {found[variable].word}, not a matrix of real numbers")
+        numeric = {name: v for name, v in found.items() if v.is_numeric}
+        name = _chosen(list(numeric), variable, path)
+        wanted = [key for key, v in numeric.items() if key == name or _vector_length(v.shape) is not None]
+        arrays = {key: matlab.load(numeric[key]) for key in wanted}
+    return _table(arrays, name, points, path)
+
+
+def _npy(stream: IO[bytes], size: int, source: object, kinds: str = "fiub") -> NDArray[Any]:
+    """One npy stream of `size` bytes; its header is compared with the size before anything is allocated."""
+    version = np.lib.format.read_magic(stream)
+    if version == (1, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    elif version == (2, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_2_0(stream)
+    else:
+        refuse(source, f"npy format {version[0]}.{version[1]} holds no plain matrix of numbers")
+    if dtype.kind not in kinds:
+        what = "Python objects, which are never loaded" if dtype.hasobject else f"{dtype}, not real numbers"
+        refuse(source, f"holds {what}")
+    n_bytes = prod(int(side) for side in shape) * dtype.itemsize
+    if any(side < 0 for side in shape) or n_bytes > size:
+        refuse(source, f"the header promises shape {shape} of {dtype}, {n_bytes} bytes, but the file has {size}")
+    require_room(source, n_bytes, f"an array of shape {shape}")
+    data = stream.read(n_bytes)
+    if len(data) < n_bytes:
+        refuse(source, f"is truncated: {n_bytes} bytes of data were promised, {len(data)} are there")
+    return np.frombuffer(data, dtype=dtype).reshape(shape, order="F" if fortran else "C")
+
+
+def _label_or_nothing(key: str, stream: IO[bytes], size: int, source: object) -> dict[str, NDArray[Any]]:
+    """A side array that may serve as a label; one that cannot be read is no reason to refuse the data."""
+    try:
+        with parsing(source, "npy file"):
+            return {key: _npy(stream, size, source, kinds="fiubUS")}
+    except InvalidInput:
+        return {}
+
+
+def _chosen(names: list[str], variable: str | None, source: object) -> str:
+    if variable is not None:
+        if variable not in names:
+            refuse(source, f"there is no array of numbers {variable!r}; there are {', '.join(names[:30]) or 'none'}")
+        return variable
+    if not names:
+        refuse(source, "holds no array of numbers")
+    if len(names) > 1 and "X" not in names:
+        refuse(source, f"holds several arrays: {', '.join(names[:30])}; say which with variable=NAME")
+    return names[0] if len(names) == 1 else "X"
+
+
+def _vector_length(shape: tuple[int, ...]) -> int | None:
+    """The length of a vector, also when it is written as one row or one column; None for anything else."""
+    long = [side for side in shape if side != 1]
+    return int(long[0]) if len(long) == 1 else None
+
+
+def _table(arrays: Mapping[str, NDArray[Any]], name: str, points: str, source: object) -> Table:
+    """The named array as points, the vectors of matching length as labels."""
+    if points not in ("rows", "columns"):
+        raise InvalidInput(f"points must be 'rows' or 'columns'; got {points!r}")
+    X, notices = as_matrix(arrays[name], points, source)
+    labels = {
+        key: array.ravel()
+        for key, array in arrays.items()
+        if key != name and _vector_length(array.shape) == len(X) and len(X) > 1
+    }
+    missing = int(np.isnan(X).sum())
+    if missing:
+        row, column = (int(i) for i in np.argwhere(np.isnan(X))[0])
+        notices.append(f"{missing} values are NaN, the first in row {row + 1}, column {column + 1}")
+    shape = arrays[name].shape
+    return Table(
+        X,
+        numbered(X.shape[1]),
+        labels,
+        None,
+        notices,
+        str(source),
+        point_shape=tuple(int(s) for s in shape[1:]) if len(shape) in (3, 4) and points == "rows" else None,
+    )
+
+
+def as_matrix(array: NDArray[Any], points: str, source: object) -> tuple[FloatArray, list[str]]:
+    """(n, D) floats: a vector is one column, a stack of images one row per image."""
+    if array.dtype.kind not in "fiub":
+        refuse(source, f"holds {array.dtype}, not real numbers")
+    if array.ndim == 0 or array.size == 0:
+        refuse(source, f"an array of shape {array.shape} holds no points")
+    notices = []
+    if array.ndim == 1:
+        array = array[:, None]
+        notices.append("a vector was read as one column")
+    if points == "columns":
+        array = np.moveaxis(array, -1, 0)
+    if array.ndim > 2:
+        notices.append(f"an array of shape {array.shape} was read as {array.shape[0]} points of {array[0].size} values")
+        array = array.reshape(len(array), -1)
+    native = np.dtype(array.dtype).newbyteorder("=")
+    return np.array(array, dtype=small_float(native), order="C"), notices

@@ -1,0 +1,159 @@
+"""Columns of a table: numbers to X, words and ids kept aside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import FileProblem, InvalidInput
+from lowfold.datasets._read_result import FloatArray, Table, refuse
+
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
+WORDS_AT_MOST = 1 << 26
+ID_NAMES = frozenset({"id", "ids", "index", "idx", "row", "rowid", "row_id", "key", "nr", "no", "unnamed: 0"})
+
+
+class Column:
+    """One column as it grows: undecided until its first value that is not missing, then numbers or text."""
+
+    def __init__(self, name: str, kind: Literal["number", "text"] | None, values: NDArray[Any] | None = None) -> None:
+        self.name = name
+        self.kind = kind
+        self._parts: list[Any] = [] if values is None else [values]
+
+    def extend(self, fields: list[str], done: int, source: str) -> None:
+        """Take the next fields; `done` rows came before."""
+        if self.kind is None:
+            value = next((field for field in fields if field.strip().lower() not in MISSING), None)
+            if value is not None:
+                self.kind = "number" if _as_float(value) is not None else "text"
+        self._parts.append(_floats(fields, done, source, self.name) if self.kind == "number" else fields)
+
+    def values(self) -> NDArray[Any]:
+        """All values: float64, or text."""
+        if self.kind == "text":
+            words = [field for part in self._parts for field in part]
+            # NumPy gives every word the room of the longest
+            room = 4 * len(words) * max(map(len, words), default=0)
+            return np.array(words, dtype=str if room <= WORDS_AT_MOST else object)
+        # parts kept as text before the column was decided hold missing values only
+        return np.concatenate([p if isinstance(p, np.ndarray) else np.full(len(p), np.nan) for p in self._parts])
+
+
+def _as_float(field: str) -> float | None:
+    if field.strip().lower() in MISSING:
+        return float("nan")
+    try:
+        return None if "_" in field else float(field)
+    except ValueError:
+        return None
+
+
+def _floats(fields: list[str], done: int, source: str, name: str) -> NDArray[np.float64]:
+    if "_" not in "".join(fields):
+        try:
+            return np.array([float(field) for field in fields])
+        except ValueError:
+            pass
+    values = [_as_float(field) for field in fields]
+    if None in values:
+        at = values.index(None)
+        refuse(
+            source,
+            f"row {done + at + 1}, column {name!r} holds {fields[at][:40]!r}, not a number; correct it, "
+            f"or keep the column aside with label={name!r}",
+        )
+    return np.array(values, dtype=np.float64)
+
+
+def assemble(
+    columns: list[Column],
+    *,
+    source: str,
+    label: str | Sequence[str] | None,
+    ids: bool | str,
+    keep_missing: bool,
+    whole: FloatArray | None = None,
+) -> Table:
+    """The table from its columns; `whole` is the matrix of all of them where there is one already."""
+    names = [column.name for column in columns]
+    wanted = [label] if isinstance(label, str) else list(label or ())
+    for name in [*wanted, *([ids] if isinstance(ids, str) and ids != "auto" else [])]:
+        if name not in names:
+            raise FileProblem(f"{source}: there is no column {name!r}; the columns are {', '.join(names[:50])}")
+    notices: list[str] = []
+    id_column = _id_column(columns, wanted, ids, notices)
+    labels, kept = {}, []
+    for j, column in enumerate(columns):
+        if column is id_column:
+            continue
+        if column.name in wanted:
+            labels[column.name] = _as_labels(column)
+        elif column.kind == "text":
+            labels[column.name] = column.values()
+            notices.append(f"column {column.name!r} is not numeric and is kept aside as a label")
+        else:
+            kept.append(j)
+    if not kept:
+        refuse(source, "has no numeric column to use as data")
+    if whole is not None:
+        X = whole if len(kept) == whole.shape[1] else np.ascontiguousarray(whole[:, kept])
+    else:
+        X = np.column_stack([columns[j].values() for j in kept])
+    kept_names = [names[j] for j in kept]
+    _check_missing(X, kept_names, source, keep_missing, notices)
+    chosen = None if id_column is None else _as_labels(id_column)
+    return Table(X, kept_names, labels, chosen, notices, source)
+
+
+def _as_labels(column: Column) -> NDArray[Any]:
+    """Values of a kept column: whole numbers where they all are, numbers where they can be, else text."""
+    values = column.values()
+    if column.kind == "text":
+        numbers = [_as_float(field) for field in values.tolist()]
+        if None in numbers or np.isnan(np.array(numbers, dtype=np.float64)).any():
+            return values
+        values = np.array(numbers, dtype=np.float64)
+    return values.astype(np.int64) if _whole(values) else values
+
+
+def _whole(values: NDArray[Any]) -> bool:
+    """Whether every value is a whole number that int64 and float64 both hold."""
+    return bool(np.isfinite(values).all() and (np.abs(values) < 2**53).all() and (values == np.round(values)).all())
+
+
+def _id_column(columns: list[Column], wanted: list[str], ids: bool | str, notices: list[str]) -> Column | None:
+    if ids is False:
+        return None
+    if isinstance(ids, str) and ids != "auto":
+        return next(column for column in columns if column.name == ids)
+    if ids not in (True, "auto"):
+        raise InvalidInput(f"ids must be 'auto', True, False or the name of a column; got {ids!r}")
+    first = columns[0]
+    others = [column for column in columns[1:] if column.kind != "text" and column.name not in wanted]
+    if first.name in wanted or first.kind == "text" or not others:
+        return None
+    values = first.values()
+    if len(values) < 3 or not _whole(values) or len(np.unique(values)) < len(values):
+        return None
+    name = first.name.lower()
+    called = name in ID_NAMES or name.endswith("_id") or name.startswith("__index_level")
+    if ids == "auto" and not called and not (np.diff(values) == 1).all():
+        return None
+    notices.append(f"column {first.name!r} numbers the rows and is kept aside as ids; ids=False keeps it as data")
+    return first
+
+
+def _check_missing(X: FloatArray, names: list[str], source: str, keep: bool, notices: list[str]) -> None:
+    where = np.isnan(X)
+    count = int(where.sum())
+    if count == 0:
+        return
+    row, column = (int(i) for i in np.argwhere(where)[0])
+    words = f"the first in row {row + 1}, column {names[column]!r}"
+    if not keep:
+        refuse(source, f"{count} values are missing, {words}; fill or drop them, or read with missing='keep'")
+    notices.append(f"{count} values are missing (NaN), {words}")

@@ -1,0 +1,130 @@
+"""Hyperspectral cubes in ENVI format: a text header (.hdr), a data file beside it, perhaps wavelengths (.wvl)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold.datasets._read_result import Table, existing_file, parsing, refuse, require_room, small_float
+
+TYPES = {1: "u1", 2: "i2", 3: "i4", 4: "f4", 5: "f8", 12: "u2", 13: "u4", 14: "i8", 15: "u8"}
+# where lines, samples, bands stand in the file
+AXES = {
+    "bsq": ("bands", "lines", "samples"),
+    "bil": ("lines", "bands", "samples"),
+    "bip": ("lines", "samples", "bands"),
+}
+DATA_SUFFIXES = ("", ".dat", ".img", ".raw", ".bsq", ".bil", ".bip", ".cube")
+LARGEST_HEADER = 1 << 24
+
+
+def read_envi(path: str | Path) -> Table:
+    """Read a cube by its header: rows are raster cells, line by line, columns are bands.
+
+    The data file has the header's name without .hdr, or with .dat, .img, .raw or the interleave in its place.
+    `X.reshape(*grid_shape, -1)` is the cube (lines, samples, bands); `X.T` has band images as rows.
+    Column names are wavelengths where header or .wvl file give them.
+    """
+    header_file = existing_file(path)
+    if header_file.suffix.lower() != ".hdr":
+        refuse(path, "an ENVI cube is read by its header; pass the .hdr file")
+    header = parse_header(header_file)
+    sizes = {name: _whole(header, name, header_file) for name in ("samples", "lines", "bands")}
+    interleave = header.get("interleave", "bsq").lower()
+    if interleave not in AXES:
+        refuse(path, f"interleave must be bsq, bil or bip; it is {interleave!r}")
+    dtype = _dtype(header, header_file)
+    data_file = _data_file(header_file)
+    offset = _whole(header, "header offset", header_file, default=0, least=0)
+    shape = tuple(sizes[axis] for axis in AXES[interleave])
+    n = sizes["samples"] * sizes["lines"] * sizes["bands"]
+    available = data_file.stat().st_size - offset
+    if n * dtype.itemsize > available:
+        refuse(data_file, f"the header promises {n * dtype.itemsize} bytes of data, the file holds {max(available, 0)}")
+    require_room(path, 2 * n * dtype.itemsize, f"a cube of {sizes}")
+    with parsing(data_file, "ENVI data file"):
+        cube = np.fromfile(data_file, dtype=dtype, count=n, offset=offset).reshape(shape)
+    order = [AXES[interleave].index(axis) for axis in ("lines", "samples", "bands")]
+    X = cube.transpose(order).reshape(-1, sizes["bands"]).astype(small_float(dtype.newbyteorder("=")))
+    notices = _ignored(header, X)
+    grid = (sizes["lines"], sizes["samples"])
+    return Table(X, _band_names(header, header_file, sizes["bands"]), {}, None, notices, str(path), grid_shape=grid)
+
+
+def parse_header(file: Path) -> dict[str, str]:
+    """Lower-case key -> value of an ENVI header; a value in braces may run over lines and loses its braces."""
+    if file.stat().st_size > LARGEST_HEADER:
+        refuse(file, "is too large for an ENVI header")
+    lines = file.read_bytes().decode("latin-1").splitlines()
+    if not lines or lines[0].strip() != "ENVI":
+        refuse(file, "line 1 must be ENVI")
+    header: dict[str, str] = {}
+    rest = iter(enumerate(lines[1:], 2))
+    for number, line in rest:
+        if not line.strip() or line.lstrip().startswith(";"):
+            continue
+        key, equals, value = line.partition("=")
+        if not equals:
+            refuse(file, f"line {number} is not of the form: key = value")
+        parts = [value.strip()]
+        while parts[0].startswith("{") and not parts[-1].rstrip().endswith("}"):
+            following = next(rest, None)
+            if following is None:
+                refuse(file, f"line {number}: the brace of {key.strip()!r} is never closed")
+            parts.append(following[1])
+        header[" ".join(key.lower().split())] = " ".join(parts).strip().removeprefix("{").removesuffix("}").strip()
+    return header
+
+
+def _whole(header: dict[str, str], key: str, file: Path, default: int | None = None, least: int = 1) -> int:
+    text = header.get(key, None if default is None else str(default))
+    if text is None:
+        refuse(file, f"the header has no {key!r}")
+    if not (text.isascii() and text.isdigit() and len(text) <= 18 and int(text) >= least):
+        refuse(file, f"{key!r} must be a whole number of at least {least}; it is {text[:40]!r}")
+    return int(text)
+
+
+def _dtype(header: dict[str, str], file: Path) -> np.dtype[Any]:
+    code = _whole(header, "data type", file)
+    if code not in TYPES:
+        refuse(file, f"data type {code} is not one of {', '.join(map(str, TYPES))} (complex cubes are not read)")
+    order = _whole(header, "byte order", file, default=0, least=0)
+    if order > 1:
+        refuse(file, f"byte order must be 0 (little endian) or 1 (big endian); it is {order}")
+    return np.dtype("<>"[order] + TYPES[code])
+
+
+def _data_file(header_file: Path) -> Path:
+    stem = header_file.with_suffix("")
+    # cube.dat.hdr stands beside cube.dat, cube.hdr beside cube or cube.dat
+    candidates = [stem.with_name(stem.name + suffix) for suffix in DATA_SUFFIXES]
+    found = next((candidate for candidate in candidates if candidate.is_file()), None)
+    if found is None:
+        refuse(header_file, f"there is no data file beside it ({', '.join(file.name for file in candidates)})")
+    return found
+
+
+def _band_names(header: dict[str, str], header_file: Path, bands: int) -> list[str]:
+    wavelengths = header_file.with_suffix(".wvl")
+    candidates = [header.get("wavelength", "").split(","), header.get("band names", "").split(",")]
+    if wavelengths.is_file() and wavelengths.stat().st_size <= LARGEST_HEADER:
+        lines = wavelengths.read_bytes().decode("latin-1").splitlines()
+        candidates.insert(1, [line.split()[0] for line in lines if line.split()])
+    for names in candidates:
+        cleaned = [name.strip() for name in names]
+        if len(cleaned) == bands and all(cleaned) and len(set(cleaned)) == bands:
+            return cleaned
+    return [f"band{i}" for i in range(1, bands + 1)]
+
+
+def _ignored(header: dict[str, str], X: NDArray[Any]) -> list[str]:
+    try:
+        value = float(header["data ignore value"])
+    except (KeyError, ValueError):
+        return []
+    cells = int(np.equal(X, value).any(axis=1).sum())
+    return [f"{cells} cells hold the header's 'data ignore value' {value:g}"] if cells else []

@@ -1,0 +1,231 @@
+"""Tables as text: CSV, TSV and the like, with the csv module and NumPy alone.
+
+A file of numbers only is parsed by NumPy in C; anything else, and anything that fails there, goes through the csv
+module, which names the row and the column. Rows count from 1 below the header.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import numpy as np
+
+from lowfold._core.errors import InvalidInput
+from lowfold.datasets._read_columns import MISSING, Column, assemble
+from lowfold.datasets._read_result import FloatArray, Table, existing_file, numbered, refuse
+
+CHUNK = 5000
+PACKED = {".gz", ".bz2", ".xz", ".lzma", ".zip", ".zst"}
+
+
+def read_table(
+    path: str | Path,
+    *,
+    label: str | Sequence[str] | None = None,
+    delimiter: str | None = None,
+    header: bool | Literal["auto"] = "auto",
+    missing: Literal["error", "keep"] = "error",
+    ids: bool | str | Literal["auto"] = "auto",
+) -> Table:
+    """Read a table of numbers from a text file; "-" reads CSV from standard input.
+
+    Columns that are not numeric are kept aside in `labels`. A column is what its first value is: a word further down in
+    a column of numbers is an error that names row and column. Nothing else is guessed.
+
+    Parameters
+    ----------
+    label : names of columns to keep aside although they are numeric.
+    delimiter : one character; None takes the tab for .tsv, else the one of comma, semicolon, tab and space that splits
+        the first line into most fields.
+    header : whether the first line holds names; "auto" says yes when no field in it is a number.
+    missing : "error" names the first missing value (empty, NA, N/A, NaN, null, None); "keep" makes it NaN.
+    ids : "auto" keeps a first column of distinct whole numbers aside when it counts up by one or is called id, index
+        and the like; a name keeps that column aside; False keeps none.
+    """
+    _check_options(delimiter, header, missing)
+    source = "standard input" if str(path) == "-" else str(path)
+    text = _standard_input() if str(path) == "-" else None
+    file = None if text is not None else existing_file(path)
+    if file is not None and file.suffix.lower() in PACKED:
+        refuse(source, "is compressed; unpack it first")
+    with _opened(file, text, source) as stream:
+        names, width, skipped, delimiter = _opening(stream, source, delimiter, header, file)
+    numbers = _all_numbers(file, text, delimiter, skipped, width)
+    if numbers is not None:
+        columns = [Column(name, "number", numbers[:, j]) for j, name in enumerate(names)]
+    else:
+        with _opened(file, text, source) as stream:
+            columns = _by_rows(stream, source, names, skipped > 0, delimiter, _kept_aside(label, ids))
+    return assemble(columns, source=source, label=label, ids=ids, keep_missing=missing == "keep", whole=numbers)
+
+
+def _check_options(delimiter: object, header: object, missing: object) -> None:
+    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n"'):
+        raise InvalidInput(f"delimiter must be one character, such as ',' or '\\t', or None; got {delimiter!r}")
+    if header not in ("auto", True, False):
+        raise InvalidInput(f"header must be 'auto', True or False; got {header!r}")
+    if missing not in ("error", "keep"):
+        raise InvalidInput(f"missing must be 'error' or 'keep'; got {missing!r}")
+
+
+def _standard_input() -> str:
+    data = sys.stdin.buffer.read()
+    if not data:
+        refuse("standard input", "is empty")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        refuse("standard input", f"line {line} is not UTF-8 text (byte {data[error.start]:#04x}); save it as UTF-8")
+
+
+@contextmanager
+def _opened(file: Path | None, text: str | None, source: str) -> Iterator[IO[str]]:
+    """The text from its beginning; bytes that are no UTF-8 are reported by line."""
+    stream = io.StringIO(text, newline="") if file is None else file.open(encoding="utf-8-sig", newline="")
+    with stream:
+        try:
+            yield stream
+        except UnicodeDecodeError:
+            assert file is not None
+            _refuse_encoding(file, source)
+
+
+def _refuse_encoding(file: Path, source: str) -> None:
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if number == 1 and line[:2] in (b"\xff\xfe", b"\xfe\xff"):
+                refuse(source, "is UTF-16 text; save it as UTF-8")
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                refuse(source, f"line {number} is not UTF-8 text (byte {line[error.start]:#04x}); save it as UTF-8")
+    refuse(source, "is not UTF-8 text; save it as UTF-8")
+
+
+def _opening(
+    stream: IO[str], source: str, delimiter: str | None, header: object, file: Path | None
+) -> tuple[list[str], int, int, str]:
+    """Column names, their number, how many physical lines the header takes (0: none), and the delimiter."""
+    start = stream.read(1 << 16)
+    if "\0" in start:
+        refuse(source, "holds binary data, not a table as text")
+    first_line = next((line for line in start.splitlines() if line.strip()), "")
+    if not first_line:
+        refuse(source, "holds no rows")
+    if delimiter is None:
+        tab = file is not None and file.suffix.lower() in (".tsv", ".tab")
+        delimiter = "\t" if tab else _likely_delimiter(first_line)
+    stream.seek(0)
+    reader = _reader(stream, delimiter)
+    with _csv_errors(reader, source):
+        first: list[str] = next(_filled(reader), [])
+    if not first:
+        refuse(source, "holds no rows")
+    if len(first) > 1_000_000:
+        refuse(source, f"row 1 has {len(first)} columns; at most 1000000 can be read")
+    named = header if header != "auto" else not any(is_number(field) for field in first)
+    if not named:
+        return numbered(len(first)), len(first), 0, delimiter
+    return _unique([field.strip() for field in first]), len(first), reader.line_num, delimiter
+
+
+def _likely_delimiter(line: str) -> str:
+    """Of comma, semicolon, tab and space the one that splits the line into most fields; comma when none does."""
+    counts = {mark: len(next(_reader(io.StringIO(line), mark, strict=False), [])) for mark in ",;\t"}
+    best = max(counts, key=lambda mark: counts[mark])
+    return best if counts[best] > 1 or " " not in line.strip() else " "
+
+
+def _reader(stream: IO[str], delimiter: str, strict: bool = True) -> Any:
+    lines = (line.strip() for line in stream) if delimiter == " " else stream
+    return csv.reader(lines, delimiter=delimiter, strict=strict, skipinitialspace=True)
+
+
+def _filled(reader: Iterator[list[str]]) -> Iterator[list[str]]:
+    """Rows that are not blank lines."""
+    return (row for row in reader if len(row) > 1 or (row and row[0].strip()))
+
+
+@contextmanager
+def _csv_errors(reader: Any, source: str) -> Iterator[None]:
+    """What the csv module refuses (an open quote, a field of a megabyte), by line."""
+    try:
+        yield
+    except csv.Error as error:
+        refuse(source, f"line {reader.line_num} cannot be split into fields: {error}")
+
+
+def _unique(names: list[str]) -> list[str]:
+    """Names made distinct: an empty one becomes x3, a second `a` becomes a.2."""
+    seen: dict[str, int] = {}
+    result = []
+    for position, given in enumerate(names, 1):
+        name = given or f"x{position}"
+        seen[name] = seen.get(name, 0) + 1
+        result.append(name if seen[name] == 1 else f"{name}.{seen[name]}")
+    return result
+
+
+def is_number(field: str) -> bool:
+    """Whether the field reads as a number; a missing value does not."""
+    if field.strip().lower() in MISSING or "_" in field:
+        return False
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _all_numbers(file: Path | None, text: str | None, delimiter: str, skipped: int, width: int) -> FloatArray | None:
+    """The whole table by NumPy's parser, or None when a field is not a number (the csv module then says which)."""
+    origin = str(file.resolve()) if file is not None else io.StringIO(text)
+    by = None if delimiter == " " else delimiter
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "input contained no data": the csv module says it better
+            # no quotes: NumPy would take one that is never closed, as in a file cut short
+            numbers = np.loadtxt(
+                origin, delimiter=by, skiprows=skipped, comments=None, quotechar=None, ndmin=2, encoding="utf-8-sig"
+            )
+    except (ValueError, OSError, EOFError):
+        return None
+    return numbers if numbers.shape[1] == width and len(numbers) else None
+
+
+def _kept_aside(label: str | Sequence[str] | None, ids: object) -> set[str]:
+    """Columns that the caller named, which need not be numeric."""
+    named = {label} if isinstance(label, str) else set(label or ())
+    return named | ({ids} if isinstance(ids, str) and ids != "auto" else set())
+
+
+def _by_rows(
+    stream: IO[str], source: str, names: list[str], named: bool, delimiter: str, aside: set[str]
+) -> list[Column]:
+    """The table by the csv module, a chunk of rows at a time, each column decided by its first value."""
+    columns = [Column(name, "text" if name in aside else None) for name in names]
+    reader = _reader(stream, delimiter)
+    with _csv_errors(reader, source):
+        rows = _filled(reader)
+        if named:
+            next(rows)
+        done = 0
+        while chunk := list(islice(rows, CHUNK)):
+            for offset, row in enumerate(chunk, 1):
+                if len(row) != len(names):
+                    refuse(source, f"row {done + offset} has {len(row)} fields, the first line has {len(names)}")
+            for j, column in enumerate(columns):
+                column.extend([row[j] for row in chunk], done, source)
+            done += len(chunk)
+    if done == 0:
+        refuse(source, "holds a header but no rows" if named else "holds no rows")
+    return columns

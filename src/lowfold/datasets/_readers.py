@@ -1,0 +1,88 @@
+"""Readers and writers by name, and `read`, which chooses among them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lowfold._core.errors import InvalidInput
+from lowfold.datasets._read_arrays import read_mat, read_npy, read_npz
+from lowfold.datasets._read_envi import read_envi
+from lowfold.datasets._read_idx import read_idx
+from lowfold.datasets._read_images import image_files, read_images
+from lowfold.datasets._read_parquet import read_parquet
+from lowfold.datasets._read_result import Table, refuse
+from lowfold.datasets._read_stem import stem_english
+from lowfold.datasets._read_table import read_table
+from lowfold.datasets._read_text import read_documents, term_frequencies
+from lowfold.datasets._write_table import write_table
+
+__all__ = [
+    "Table",
+    "read",
+    "read_documents",
+    "read_envi",
+    "read_idx",
+    "read_images",
+    "read_mat",
+    "read_npy",
+    "read_npz",
+    "read_parquet",
+    "read_table",
+    "stem_english",
+    "term_frequencies",
+    "write_table",
+]
+
+BY_SUFFIX: dict[str, Callable[..., Table]] = {
+    ".csv": read_table,
+    ".tsv": read_table,
+    ".tab": read_table,
+    ".txt": read_table,
+    ".data": read_table,
+    ".parquet": read_parquet,
+    ".pq": read_parquet,
+    ".npy": read_npy,
+    ".npz": read_npz,
+    ".mat": read_mat,
+    ".hdr": read_envi,
+    ".idx": read_idx,
+}
+IDX_NAME = re.compile(r"[.-]idx\d-ubyte(\.gz)?$")
+
+
+def read(path: str | Path, **options: Any) -> Table:
+    """Read a table, an array, a cube, a folder of images or of texts: the ending of the name says which.
+
+    `options` are those of the reader that is chosen: `read_table` (.csv, .tsv, .txt, .data, "-" for standard input),
+    `read_parquet`, `read_npy`, `read_npz`, `read_mat`, `read_envi` (.hdr), `read_idx` (.idx, -idx3-ubyte[.gz]),
+    `read_images` and `read_documents` (folders).
+    """
+    reader = _reader_for(path)
+    allowed = list(inspect.signature(reader).parameters)[1:]
+    for name in options:
+        if name not in allowed:
+            words = f"takes {', '.join(allowed)}" if allowed else "takes none"
+            raise InvalidInput(f"{path}: there is no option {name!r} for this kind of file; {reader.__name__} {words}")
+    return reader(path, **options)
+
+
+def _reader_for(path: str | Path) -> Callable[..., Table]:
+    if str(path) == "-":
+        return read_table
+    file = Path(path)
+    try:
+        folder = file.is_dir()
+    except (OSError, ValueError) as error:
+        refuse(path, f"cannot be opened: {error}")
+    if folder:
+        return read_images if image_files(file) else read_documents
+    if IDX_NAME.search(file.name):
+        return read_idx
+    if file.suffix.lower() not in BY_SUFFIX:
+        known = ", ".join(BY_SUFFIX)
+        refuse(path, f"the ending {file.suffix!r} is not known; known are {known}; read_table reads any text")
+    return BY_SUFFIX[file.suffix.lower()]

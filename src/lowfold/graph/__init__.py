@@ -1,0 +1,60 @@
+"""From data or dissimilarities to `Neighbors` to `Graph`: search, symmetrising, components, geodesics, Laplacians."""
+
+from lowfold.graph._components import closed_classes, components, is_connected, strong_components
+from lowfold.graph._connect import Bridges, connecting_k, enlarge, find_bridges
+from lowfold.graph._consistency import Consistency, check_consistency, local_dimensions, shortcut_edges
+from lowfold.graph._geodesics import geodesics, seeded_geodesics
+from lowfold.graph._neighborhoods import default_neighbors, neighborhoods, query_neighborhoods
+from lowfold.graph._radius import within_radius
+from lowfold.graph._search import SEARCHES, nearest, select_search, trim
+from lowfold.graph._source import PRECOMPUTED, Measured, Pairs, Points, Source, read_matrix
+from lowfold.graph._types import Graph, Neighbors
+from lowfold.graph._weights import (
+    Weights,
+    contract,
+    heat_kernel,
+    laplacian,
+    laplacian_factor,
+    normalized_laplacian,
+    random_walk,
+)
+
+__all__ = [
+    "PRECOMPUTED",
+    "SEARCHES",
+    "Bridges",
+    "Consistency",
+    "Graph",
+    "Measured",
+    "Neighbors",
+    "Pairs",
+    "Points",
+    "Source",
+    "Weights",
+    "check_consistency",
+    "closed_classes",
+    "components",
+    "connecting_k",
+    "contract",
+    "default_neighbors",
+    "enlarge",
+    "find_bridges",
+    "geodesics",
+    "heat_kernel",
+    "is_connected",
+    "laplacian",
+    "laplacian_factor",
+    "local_dimensions",
+    "nearest",
+    "neighborhoods",
+    "normalized_laplacian",
+    "query_neighborhoods",
+    "random_walk",
+    "read_matrix",
+    "seeded_geodesics",
+    "select_search",
+    "shortcut_edges",
+    "strong_components",
+    "trim",
+    "within_radius",
+]

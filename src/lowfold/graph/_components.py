@@ -1,0 +1,49 @@
+"""Pieces of a graph: weak components, strong components, closed classes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from lowfold.graph._types import Graph, Neighbors
+
+Labels = NDArray[np.int64]
+
+
+def _ordered(labels: NDArray[np.integer]) -> Labels:
+    """Renumber so that component 0 is the largest; ties go to the one with the smaller first vertex."""
+    sizes = np.bincount(labels)
+    first = np.full(len(sizes), len(labels))
+    np.minimum.at(first, labels, np.arange(len(labels)))
+    rank = np.empty(len(sizes), dtype=np.int64)
+    rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
+    return rank[labels]
+
+
+def components(graph: Graph | Neighbors) -> Labels:
+    """Weak components: directions are ignored. Component 0 is the largest.
+
+    >>> components(Graph.from_edges(4, [[0, 1], [2, 3]])).tolist()
+    [0, 0, 1, 1]
+    """
+    return _ordered(connected_components(graph.to_scipy(), directed=True, connection="weak")[1])
+
+
+def strong_components(neighbors: Neighbors) -> Labels:
+    """Two points share a component when there are directed paths both ways. Component 0 is the largest."""
+    return _ordered(connected_components(neighbors.to_scipy(), directed=True, connection="strong")[1])
+
+
+def closed_classes(neighbors: Neighbors) -> list[NDArray[np.int64]]:
+    """Strong components that no arc leaves, largest first. Several of them give LLE several null vectors."""
+    labels = strong_components(neighbors)
+    rows = neighbors.rows()
+    leaves = np.zeros(labels.max(initial=-1) + 1, dtype=bool)
+    leaves[labels[rows[labels[rows] != labels[neighbors.indices]]]] = True
+    return [np.flatnonzero(labels == c) for c in np.flatnonzero(~leaves)]
+
+
+def is_connected(graph: Graph | Neighbors) -> bool:
+    """Whether there is one weak component."""
+    return graph.n == 0 or bool((components(graph) == 0).all())

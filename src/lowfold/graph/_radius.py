@@ -1,0 +1,143 @@
+"""Neighbours within a distance: of points among themselves, of queries, and the reverse neighbours of queries."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from lowfold._core.jit import kernels
+from lowfold._core.memory import require
+from lowfold._core.parallel import block_slices, resolve_jobs, run_blocks
+from lowfold._core.run import Run
+from lowfold.graph._search import select_search, trim
+from lowfold.graph._source import Measured, Pairs, Points, Source
+from lowfold.graph._types import Neighbors
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_KERNELS = "lowfold.graph._search_kernels"
+
+
+def within_radius(
+    source: Source,
+    radius: float | Floats,
+    *,
+    queries: NDArray[np.floating] | Pairs | Measured | None = None,
+    run: Run | None = None,
+) -> Neighbors:
+    """All points at distance <= radius of every point (never itself), or of every query.
+
+    `radius` may hold one value per POINT j: then row i lists every j with d(i, j) <= radius[j], which are the reverse
+    neighbours when radius[j] is j's distance to its k-th neighbour.
+    """
+    run = run or Run()
+    limit = np.broadcast_to(np.asarray(radius, dtype=np.float64), (source.n,))
+    with run.stage("neighbours within radius"):
+        if isinstance(source, Measured):
+            pairs = queries.pairs if isinstance(queries, Measured) else source.pairs
+            return _filtered(pairs.rows(), pairs.indices, pairs.distances, limit, pairs.n, source.n)
+        if isinstance(source, Pairs):
+            D = queries.distances if isinstance(queries, Pairs) else source.distances
+            return _from_rows(lambda part: D[part], len(D), limit, queries is None, run)
+        assert queries is None or isinstance(queries, np.ndarray)
+        Q = source.X if queries is None else queries
+        if source.metric.feature_map is None:
+            return _from_rows(lambda part: source.rows(Q[part]), len(Q), limit, queries is None, run)
+        return _mapped(source, Q, limit, queries is None, run)
+
+
+def _filtered(rows: Ints, columns: Ints, distances: Floats, limit: Floats, m: int, n: int) -> Neighbors:
+    kept = distances <= limit[columns]
+    rows, columns, distances = rows[kept], columns[kept], distances[kept]
+    order = np.lexsort((columns, distances, rows))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=m))])
+    return Neighbors(indptr, columns[order], distances[order], n)
+
+
+def _from_rows(rows_of, m: int, limit: Floats, itself: bool, run: Run) -> Neighbors:  # type: ignore[no-untyped-def]
+    """Full rows of distances, block by block."""
+    n = len(limit)
+    parts = block_slices(m, max(1, int(4e6) // max(1, n)))
+    found: list[tuple[Ints, Ints, Floats]] = []
+    for part in parts:
+        D = np.asarray(rows_of(part), dtype=np.float64)
+        hit = limit[None, :] >= D  # NaN is never a hit
+        if itself:
+            hit[np.arange(len(D)), np.arange(part.start, part.stop)] = False
+        i, j = np.nonzero(hit)
+        found.append((i + part.start, j, D[i, j]))
+    rows, columns, distances = (np.concatenate(x) for x in zip(*found, strict=True))
+    return _filtered(rows, columns, distances, limit, m, n)
+
+
+def _mapped(source: Points, Q: NDArray[np.floating], limit: Floats, itself: bool, run: Run) -> Neighbors:
+    F = source.features()
+    G = F if itself else source.features(Q)
+    unfinish, finish = source.metric.unfinish, source.metric.finish
+    reach = limit if unfinish is None else np.asarray(unfinish(limit), dtype=np.float64)
+    if select_search(source.n, F.shape[1]) == "kdtree":
+        rows, columns = _tree_candidates(F, G, reach, run)
+    else:
+        rows, columns = _product_candidates(F, G, reach, run)
+    if itself:
+        kept = rows != columns
+        rows, columns = rows[kept], columns[kept]
+    distances = np.empty(len(rows))
+    for part in block_slices(len(rows), 1_000_000):
+        difference = G[rows[part]].astype(np.float64) - F[columns[part]].astype(np.float64)
+        distances[part] = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+    distances = distances if finish is None else np.asarray(finish(distances), dtype=np.float64)
+    return _filtered(rows, columns, distances, limit, len(G), source.n)
+
+
+def _tree_candidates(F, G, reach: Floats, run: Run) -> tuple[Ints, Ints]:  # type: ignore[no-untyped-def]
+    """Queries in the balls around the points: the tree is on the queries, because the radius belongs to the point."""
+    tree = cKDTree(G.astype(np.float64, copy=False), balanced_tree=False, compact_nodes=False)
+    wide = reach * (1 + 1e-9)
+    jobs = resolve_jobs(run.n_jobs)
+    counts = tree.query_ball_point(F, wide, workers=jobs, return_length=True)
+    require(40.0 * counts.sum(), "the list of pairs within the radius", "use a smaller radius or n_neighbors")
+    rows, columns = [], []
+    for part in block_slices(len(F), 50_000):
+        lists = tree.query_ball_point(F[part], wide[part], workers=jobs, return_sorted=False)
+        rows.append(np.fromiter((q for found in lists for q in found), dtype=np.int64, count=int(counts[part].sum())))
+        columns.append(np.repeat(np.arange(part.start, part.stop), counts[part]))
+    return np.concatenate(rows), np.concatenate(columns)
+
+
+def _product_candidates(F, G, reach: Floats, run: Run) -> tuple[Ints, Ints]:  # type: ignore[no-untyped-def]
+    """Blocked matrix products; the limit is widened by the rounding error, the exact test comes after."""
+    loops = kernels(_KERNELS)
+    centre = F.mean(axis=0, dtype=np.float64).astype(F.dtype)
+    Fc, Gc = F - centre, G - centre
+    norms, query_norms = np.einsum("ij,ij->i", Fc, Fc), np.einsum("ij,ij->i", Gc, Gc)
+    c = 2.0 * (F.shape[1] + 8) * float(np.finfo(F.dtype).eps)
+    limit = reach**2 * (1 + 1e-9) + c * (norms + np.max(query_norms, initial=0.0))
+    parts = block_slices(len(G), 1024)
+    found: list[tuple[Ints, Ints]] = [None] * len(parts)  # type: ignore[list-item]
+
+    def work(i: int) -> None:
+        rows, columns = [], []
+        own = np.full(parts[i].stop - parts[i].start, -1)
+        for tile in block_slices(len(F), 4096):
+            block = Gc[parts[i]] @ Fc[tile].T
+            block *= -2
+            block += query_norms[parts[i], None]
+            block += norms[None, tile]
+            room = 4096
+            while True:
+                r, q = np.empty(room, np.int64), np.empty(room, np.int64)
+                count = loops.within(block, limit, tile.start, own, r, q)
+                if count <= room:
+                    break
+                room = count
+            rows.append(r[:count] + parts[i].start)
+            columns.append(q[:count])
+        found[i] = np.concatenate(rows), np.concatenate(columns)
+
+    run_blocks(work, len(parts), n_jobs=run.n_jobs)
+    return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
+
+
+__all__ = ["trim", "within_radius"]

@@ -1,0 +1,270 @@
+"""The one door to neighbours.
+
+An exact search takes a few candidates more than k, recomputes their distances by direct differences in float64, sorts by
+(distance, index), and proves that nothing left out can be nearer; rows where it cannot are searched again by brute force.
+So every exact backend gives the same neighbours, ties included.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.extras import load_extra
+from lowfold._core.jit import kernels
+from lowfold._core.parallel import block_slices, resolve_jobs, run_blocks
+from lowfold._core.run import Run
+from lowfold.graph._source import Measured, Pairs, Points, Source
+from lowfold.graph._types import Neighbors
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TREE_COLUMNS = 12  # up to here a k-d tree beats blocked matrix products on data that fill their space
+_KERNELS = "lowfold.graph._search_kernels"
+_TILE = 4096
+SEARCHES = ("auto", "kdtree", "brute", "faiss")
+
+
+def select_search(n: int, n_features: int, *, mapped: bool = True) -> str:
+    """What `search="auto"` uses: "kdtree" up to 12 columns, "brute" (blocked matrix products) beyond or without a map."""
+    return "kdtree" if mapped and n_features <= TREE_COLUMNS and n > 64 else "brute"
+
+
+def nearest(
+    source: Source,
+    k: int,
+    *,
+    queries: NDArray[np.floating] | Pairs | Measured | None = None,
+    search: str = "auto",
+    run: Run | None = None,
+) -> Neighbors:
+    """The k nearest points of every point (never itself), or of every query. Fewer only where fewer were measured."""
+    run = run or Run()
+    room = source.n if queries is not None else source.n - 1
+    if not 1 <= k <= room:
+        raise InvalidInput(f"n_neighbors must lie in 1..{room} for {source.n} points; got {k}")
+    with run.stage("neighbours") as progress:
+        if isinstance(source, Measured):
+            measured = queries.pairs if isinstance(queries, Measured) else source.pairs
+            return trim(measured, np.full(measured.n, k))
+        if isinstance(source, Pairs):
+            D = queries.distances if isinstance(queries, Pairs) else source.distances
+            return _select_rows(D, k, own=queries is None, run=run)
+        assert queries is None or isinstance(queries, np.ndarray)
+        if source.metric.feature_map is None:
+            return _unmapped(source, queries, k, run)
+        F = source.features()
+        Q = F if queries is None else source.features(queries)
+        backend = select_search(source.n, F.shape[1]) if search == "auto" else search
+        finder = {"kdtree": _tree, "brute": _brute, "faiss": _faiss}[backend]
+        squared, index, recall = finder(F, Q, k, queries is None, run, progress)
+    distances = np.sqrt(squared)
+    finish = source.metric.finish
+    distances = distances if finish is None else np.asarray(finish(distances), dtype=np.float64)
+    m = len(index)
+    return Neighbors(np.arange(0, m * k + 1, k), index.ravel(), distances.ravel(), source.n, recall)
+
+
+def trim(neighbors: Neighbors, keep: Ints, radius: float | None = None) -> Neighbors:
+    """At most keep[i] neighbours in row i, none farther than `radius` (closed: d <= radius)."""
+    place = np.arange(len(neighbors.indices)) - np.repeat(neighbors.indptr[:-1], neighbors.counts)
+    kept = place < np.repeat(keep, neighbors.counts)
+    if radius is not None:
+        kept &= neighbors.distances <= radius
+    counts = np.bincount(neighbors.rows()[kept], minlength=neighbors.n)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return Neighbors(indptr, neighbors.indices[kept], neighbors.distances[kept], neighbors.n_points, neighbors.recall)
+
+
+def _own(n: int, m: int, itself: bool) -> Ints:
+    return np.arange(n) if itself else np.full(m, -1)
+
+
+def _sorted_rows(squared: Floats, index: Ints) -> tuple[Floats, Ints]:
+    """Sort each row by (distance, index)."""
+    order = np.argsort(index, axis=1, kind="stable")
+    squared, index = np.take_along_axis(squared, order, 1), np.take_along_axis(index, order, 1)
+    order = np.argsort(squared, axis=1, kind="stable")
+    return np.take_along_axis(squared, order, 1), np.take_along_axis(index, order, 1)
+
+
+def _tree(F, Q, k, itself, run, progress):  # type: ignore[no-untyped-def]
+    """k-d tree. One candidate beyond k shows whether a tie runs over the edge; such rows are searched wider."""
+    n = len(F)
+    tree = cKDTree(F.astype(np.float64, copy=False), balanced_tree=False, compact_nodes=False)
+    own = _own(n, len(Q), itself)
+    squared, index = np.empty((len(Q), k)), np.empty((len(Q), k), dtype=np.int64)
+    rows = np.arange(len(Q))
+    width = min(n, k + 1 + itself)
+    for _ in range(3):
+        if len(rows) == 0:
+            break
+        open_rows = []
+        for part in block_slices(len(rows), 200_000):
+            now = rows[part]
+            distance, found = tree.query(Q[now], width, workers=resolve_jobs(run.n_jobs))
+            good = _settle(distance.reshape(len(now), -1), found.reshape(len(now), -1), own[now], k, n)
+            squared[now[good[0]]], index[now[good[0]]] = good[1], good[2]
+            open_rows.append(now[~good[0]])
+            progress(part.stop / len(rows))
+        rows, width = np.concatenate(open_rows), min(n, 4 * width)
+    if len(rows):
+        squared[rows], index[rows] = _exact(F, Q, rows, own, k, run)
+    return squared, index, 1.0
+
+
+def _settle(distance: Floats, found: Ints, own: Ints, k: int, n: int) -> tuple[NDArray[np.bool_], Floats, Ints]:
+    """Rows whose k nearest are certain, with squared distances and indices; ties ordered by index."""
+    m, width = found.shape
+    keep = found != own[:, None]
+    keep[keep.all(axis=1), -1] &= own[keep.all(axis=1)] < 0  # the point itself lost in a crowd of duplicates
+    if (own >= 0).all():
+        distance, found = distance[keep].reshape(m, width - 1), found[keep].reshape(m, width - 1)
+    complete = width >= n
+    certain = np.full(m, True) if complete else distance[:, k - 1] < distance[:, -1]
+    distance, found = distance[certain], found[certain]
+    tied = (distance[:, 1:] == distance[:, :-1]).any(axis=1)
+    if tied.any():
+        distance[tied], found[tied] = _sorted_rows(distance[tied], found[tied])
+    return certain, distance[:, :k] ** 2, found[:, :k]
+
+
+def _brute(F, Q, k, itself, run, progress):  # type: ignore[no-untyped-def]
+    """Blocked matrix products on centred data, then candidates recomputed and checked against the rounding error."""
+    loops = kernels(_KERNELS)
+    n = len(F)
+    centre = F.mean(axis=0, dtype=np.float64).astype(F.dtype)
+    Fc, Qc = F - centre, Q - centre
+    norms, query_norms = np.einsum("ij,ij->i", Fc, Fc), np.einsum("ij,ij->i", Qc, Qc)
+    own = _own(n, len(Q), itself)
+    width = min(n - itself, k + 8)
+    squared, index = np.empty((len(Q), k)), np.empty((len(Q), k), dtype=np.int64)
+    certain = np.empty(len(Q), dtype=bool)
+    # A product in this precision errs by at most c (|x|^2 + |y|^2), and |y|^2 <= 2 |x|^2 + 2 d^2: so a point left out at
+    # computed distance t is truly at least (t - 3 c |x|^2) / (1 + 2 c) away, whatever its own norm.
+    c = 2.0 * (F.shape[1] + 8) * float(np.finfo(F.dtype).eps)
+    parts = block_slices(len(Q), 1024)
+
+    def work(i: int) -> None:
+        rows = parts[i]
+        keys = np.full((rows.stop - rows.start, width), np.inf, dtype=F.dtype)
+        items = np.full(keys.shape, n, dtype=np.int64)
+        for columns in block_slices(n, _TILE):
+            block = Qc[rows] @ Fc[columns].T
+            block *= -2
+            block += query_norms[rows, None]
+            block += norms[None, columns]
+            loops.keep_nearest(block, columns.start, own[rows], keys, items)
+        exact = np.empty(items.shape)
+        loops.candidate_distances(Q[rows], F, items, exact)
+        exact, items = _sorted_rows(exact, items)
+        squared[rows], index[rows] = exact[:, :k], items[:, :k]
+        left_out = (keys.max(axis=1).astype(np.float64) - 3 * c * query_norms[rows]) / (1 + 2 * c)
+        certain[rows] = (exact[:, k - 1] < left_out) | (width >= n - itself)
+
+    run_blocks(work, len(parts), n_jobs=run.n_jobs, progress=progress)
+    if not certain.all():
+        rows = np.flatnonzero(~certain)
+        squared[rows], index[rows] = _exact(F, Q, rows, own, k, run)
+    return squared, index, 1.0
+
+
+def _exact(F, Q, rows, own, k, run):  # type: ignore[no-untyped-def]
+    """Rows searched by direct differences over all points."""
+    loops = kernels(_KERNELS)
+    squared, index = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.int64)
+    parts = block_slices(len(rows), 64)
+
+    def work(i: int) -> None:
+        part = parts[i]
+        loops.exact_rows(Q, F, rows[part], own, k, squared[part], index[part])
+
+    run_blocks(work, len(parts), n_jobs=run.n_jobs)
+    return _sorted_rows(squared, index)
+
+
+def _faiss(F, Q, k, itself, run, progress):  # type: ignore[no-untyped-def]
+    """Approximate: an inverted file with exact distances inside; recall is measured on 200 rows."""
+    faiss = load_extra("faiss", "ann", "search='faiss'")
+    n, D = F.shape
+    data = np.ascontiguousarray(F - F.mean(axis=0, dtype=np.float64), dtype=np.float32)
+    queries = data if itself else np.ascontiguousarray(Q - F.mean(axis=0, dtype=np.float64), dtype=np.float32)
+    lists = max(1, int(np.sqrt(n)))
+    inverted = faiss.IndexIVFFlat(faiss.IndexFlatL2(D), D, lists)
+    inverted.cp.seed, inverted.cp.min_points_per_centroid = 1234, 1
+    faiss.omp_set_num_threads(resolve_jobs(run.n_jobs))
+    inverted.train(data)
+    inverted.add(data)
+    inverted.nprobe = max(1, lists // 16)
+    own = _own(n, len(Q), itself)
+    _, found = inverted.search(queries, min(n, k + 1 + itself))
+    loops = kernels(_KERNELS)
+    missing = (found < 0).any(axis=1)
+    found[found < 0] = 0
+    squared = np.empty(found.shape)
+    loops.candidate_distances(Q, F, found, squared)
+    squared[found == own[:, None]] = np.inf
+    squared, index = _sorted_rows(squared, found)
+    squared, index = squared[:, :k].copy(), index[:, :k].copy()
+    bad = np.flatnonzero(missing | ~np.isfinite(squared).all(axis=1))
+    if len(bad):
+        squared[bad], index[bad] = _exact(F, Q, bad, own, k, run)
+    sample = np.random.default_rng(0).choice(len(Q), min(200, len(Q)), replace=False)
+    truth = _exact(F, Q, sample, own, k, run)[1]
+    recall = np.mean([len(np.intersect1d(a, b)) / k for a, b in zip(index[sample], truth, strict=True)])
+    progress(1.0)
+    return squared, index, float(recall)
+
+
+def _unmapped(source: Points, queries: NDArray[np.floating] | None, k: int, run: Run) -> Neighbors:
+    """A metric without a feature map: full rows of distances, block by block."""
+    Q = source.X if queries is None else queries
+    rows_at_once = max(1, int(4e6) // source.n)
+    parts = block_slices(len(Q), rows_at_once)
+    found: list[Neighbors] = [None] * len(parts)  # type: ignore[list-item]
+
+    def work(i: int) -> None:
+        D = source.rows(Q[parts[i]])
+        own = np.arange(parts[i].start, parts[i].stop) if queries is None else np.full(len(D), -1)
+        found[i] = _pick(D, k, own)
+
+    run_blocks(work, len(parts), n_jobs=1 if source.metric.name == "callable" else run.n_jobs)
+    return _stack(found, source.n)
+
+
+def _select_rows(D: NDArray[np.floating], k: int, *, own: bool, run: Run) -> Neighbors:
+    """The k smallest measured entries of every row of a matrix; rows may come out shorter."""
+    parts = block_slices(len(D), max(1, int(4e6) // max(1, D.shape[1])))
+    found: list[Neighbors] = [None] * len(parts)  # type: ignore[list-item]
+
+    def work(i: int) -> None:
+        itself = np.arange(parts[i].start, parts[i].stop)
+        found[i] = _pick(D[parts[i]], k, itself if own else np.full(len(itself), -1))
+
+    run_blocks(work, len(parts), n_jobs=run.n_jobs)
+    return _stack(found, int(D.shape[1]))
+
+
+def _pick(D: NDArray[np.floating], k: int, own: Ints) -> Neighbors:
+    loops = kernels(_KERNELS)
+    n = D.shape[1]
+    keys = np.full((len(D), k), np.inf)
+    items = np.full((len(D), k), n, dtype=np.int64)
+    loops.keep_nearest(np.ascontiguousarray(D, dtype=np.float64), 0, own, keys, items)
+    keys, items = _sorted_rows(keys, items)
+    kept = np.isfinite(keys) & (items < n)
+    indptr = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+    return Neighbors(indptr, items[kept], keys[kept], n)
+
+
+def _stack(parts: list[Neighbors], n_points: int) -> Neighbors:
+    counts = np.concatenate([part.counts for part in parts])
+    return Neighbors(
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.concatenate([part.indices for part in parts]),
+        np.concatenate([part.distances for part in parts]),
+        n_points,
+    )

@@ -1,0 +1,120 @@
+"""What a neighbour search starts from: points with a metric, or measured dissimilarities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from lowfold._core.errors import InvalidInput
+from lowfold.graph._types import Neighbors
+from lowfold.metrics import Metric, similarity_to_distance
+
+Floats = NDArray[np.float64]
+Points64 = NDArray[np.floating]
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Input of the first type: rows are points, `metric` says how far apart they are."""
+
+    X: Points64
+    metric: Metric
+
+    @property
+    def n(self) -> int:
+        return int(self.X.shape[0])
+
+    def features(self, X: Points64 | None = None) -> Points64:
+        """Rows after the metric's feature map, where Euclidean distance is the metric (before `finish`)."""
+        if self.metric.feature_map is None:
+            raise InvalidInput(f"metric {self.metric.name!r} is not Euclidean after a map")
+        return np.ascontiguousarray(self.metric.feature_map(self.X if X is None else X))
+
+    def subset(self, rows: NDArray[np.int64]) -> Points:
+        return Points(self.X[rows], self.metric)
+
+    def rows(self, queries: Points64, columns: NDArray[np.int64] | None = None) -> Floats:
+        """Distances from queries to all points (or to `columns`)."""
+        refs = self.X if columns is None else self.X[columns]
+        return np.asarray(self.metric.pairwise(queries, refs), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Input of the second type: an n x n matrix of distances; NaN is unmeasured, inf is no path."""
+
+    distances: Points64
+
+    @property
+    def n(self) -> int:
+        return int(self.distances.shape[0])
+
+    def subset(self, rows: NDArray[np.int64]) -> Pairs:
+        return Pairs(self.distances[np.ix_(rows, rows)])
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Input of the second type, sparse: only the stored pairs were measured; a stored zero is a distance of zero."""
+
+    pairs: Neighbors
+
+    @property
+    def n(self) -> int:
+        return self.pairs.n
+
+    def subset(self, rows: NDArray[np.int64]) -> Measured:
+        return Measured(self.pairs.restrict(rows))
+
+
+Source = Points | Pairs | Measured
+
+PRECOMPUTED = ("precomputed", "precomputed_squared", "precomputed_similarity")
+
+
+def read_matrix(matrix: Any, kind: str, *, square: bool = True, diagonal: Floats | None = None) -> Pairs | Measured:
+    """Distances from a dense or sparse matrix of distances, squared distances or similarities.
+
+    Similarities s give d_ij^2 = s_ii + s_jj - 2 s_ij. With `square=False` the matrix holds queries x points; similarities
+    of queries cannot give distances without s(x, x), so they are refused in words.
+    """
+    if square and matrix.shape[0] != matrix.shape[1]:
+        raise InvalidInput(f"a precomputed matrix must be square; got {matrix.shape[0]} rows and {matrix.shape[1]} columns")
+    if kind == "precomputed_similarity":
+        if issparse(matrix):
+            raise InvalidInput("precomputed_similarity needs a dense matrix; an absent similarity has no distance")
+        if not square:
+            raise InvalidInput("new points need distances to the training points, not similarities: s(x, x) is unknown")
+        return Pairs(similarity_to_distance(np.asarray(matrix)))
+    if issparse(matrix):
+        return Measured(_measured(matrix, kind, square=square))
+    D = np.asarray(matrix)
+    if D.dtype.kind != "f":
+        D = D.astype(np.float64)
+    _refuse_negative(D[D < 0], "precomputed distances")
+    return Pairs(np.sqrt(D) if kind == "precomputed_squared" else D)
+
+
+def _refuse_negative(values: NDArray[np.floating], what: str) -> None:
+    if values.size:
+        raise InvalidInput(f"{what} must be 0 or more, NaN where unmeasured; the smallest is {values.min():g}")
+
+
+def _measured(matrix: Any, kind: str, *, square: bool) -> Neighbors:
+    A = csr_array(matrix)  # sums duplicates nowhere: CSR input is taken as stored
+    A.sort_indices()
+    rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+    values = A.data.astype(np.float64)
+    kept = ~np.isnan(values) & np.isfinite(values)
+    if square:
+        kept &= rows != A.indices
+    _refuse_negative(values[values < 0], "precomputed distances")
+    values = np.sqrt(values) if kind == "precomputed_squared" else values
+    rows, columns, values = rows[kept], A.indices[kept], values[kept]
+    order = np.lexsort((columns, values, rows))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=A.shape[0]))])
+    return Neighbors(indptr, columns[order], values[order], int(A.shape[1]))

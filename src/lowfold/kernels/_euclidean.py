@@ -1,0 +1,88 @@
+"""Is a matrix of dissimilarities Euclidean, in how many dimensions, and which constant would make it so?"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.memory import require
+from lowfold._core.operators import CentredGram
+from lowfold._core.run import Run
+from lowfold._core.stacks import stacked_eigvalsh
+from lowfold.spectral import largest, smallest
+
+Floats = NDArray[np.float64]
+
+
+def _square(D: ArrayLike) -> Floats:
+    D = np.asarray(D, dtype=np.float64)
+    if D.ndim != 2 or D.shape[0] != D.shape[1]:
+        raise InvalidInput(f"D must be a square matrix of distances; got shape {D.shape}")
+    return D
+
+
+def is_euclidean(D: ArrayLike, *, tol: float = 1e-9) -> bool:
+    """Whether D holds the distances of some points: symmetric, zero diagonal, -1/2 H (D o D) H psd (Young-Householder).
+
+    `tol` is relative to the largest eigenvalue.
+
+    >>> square = np.array([[0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]])  # path lengths round a 4-cycle
+    >>> is_euclidean(square)
+    False
+    """
+    D = _square(D)
+    if np.any(np.diagonal(D) != 0) or np.abs(D - D.T).max(initial=0.0) > tol * max(np.abs(D).max(initial=0.0), 1e-300):
+        return False
+    values = _spectrum(D)
+    return bool(values[0] >= -tol * max(values[-1], np.finfo(float).tiny))
+
+
+def configuration_dimension(D: ArrayLike, *, tol: float = 1e-9) -> int:
+    """The smallest number of dimensions in which Euclidean D can be realised: the rank of its centred Gram matrix."""
+    values = _spectrum(_square(D))
+    return int((values > tol * max(values[-1], np.finfo(float).tiny)).sum())
+
+
+def _spectrum(D: Floats) -> Floats:
+    n = len(D)
+    require(4 * 8.0 * n * n, f"the full spectrum of {n} points", "test a random subset of the points")
+    return np.asarray(stacked_eigvalsh(CentredGram(D).dense()))
+
+
+def minimal_shift(D: NDArray[np.floating], *, run: Run | None = None, tol: float = 1e-9) -> float:
+    """The smallest constant tau for which D + tau (off the diagonal) is Euclidean; 0.0 where D already is (Cailliez).
+
+    G_tau = 1/2 (tau^2 H - 2 tau H D H - H (D o D) H) must be psd. From tau = 0 on: the smallest eigenvector z of G_tau on
+    the complement of the constant, then the larger root in tau of the parabola z' G_tau z, until nothing negative is left.
+    Each step solves one symmetric problem; the sequence rises to the answer and stops after a few.
+    """
+    run = run or Run()
+    n = D.shape[0]
+    ones = np.ones((n, 1))
+    tau = 0.0
+    size = float(largest(CentredGram(D, n_jobs=run.n_jobs), 1, null=ones, negligible=1.0, run=Run(tol=1e-2)).values[0])
+    size = max(abs(size), np.finfo(float).tiny)
+    for _ in range(50):
+        pair = smallest(CentredGram(D, shift=tau, n_jobs=run.n_jobs), 1, null=ones, negligible=1.0, run=Run(tol=run.tol))
+        if pair.values[0] >= -tol * size:
+            return tau
+        z = pair.vectors / np.linalg.norm(pair.vectors)
+        b = float((z.T @ _times(D, z, power=1))[0, 0])  # z' D z, z is centred
+        c = float((z.T @ _times(D, z, power=2))[0, 0])
+        tau = b + float(np.sqrt(max(b * b + c, 0.0)))
+    return tau
+
+
+def shift_bound(D: NDArray[np.floating]) -> float:
+    """An upper bound of the minimal shift: sqrt(mu^2 - lambda) - mu with the smallest eigenvalues lambda of -H (D o D) H and mu of -H D H."""
+    ones = np.ones((D.shape[0], 1))
+    lam = 2.0 * float(smallest(CentredGram(D), 1, null=ones, negligible=1.0).values[0])
+    mu = 2.0 * float(smallest(CentredGram(D, squared=True), 1, null=ones, negligible=1.0).values[0])
+    lam, mu = min(lam, 0.0), min(mu, 0.0)
+    return float(np.sqrt(mu * mu - lam) - mu)
+
+
+def _times(D: NDArray[np.floating], z: Floats, *, power: int) -> Floats:
+    """(D o ... o D) z for centred z, by the operator's blocks: -2 times the centred Gram operator."""
+    return -2.0 * CentredGram(D, squared=power == 1).apply(z)

@@ -1,0 +1,62 @@
+"""Weights from edge lengths: heat, binary, and any positive decreasing function of the squared length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold.graph import Graph, Weights
+
+Floats = NDArray[np.float64]
+
+
+def auto_scale(graph: Graph) -> float:
+    """Mean squared edge length: what `scale="auto"` means. 1.0 where all edges have length zero.
+
+    The mean over the entries of the symmetric graph, self excluded: sigma = (1/N*) sum_i sum_{j in N(i)} d_ij^2.
+    """
+    scale = float(np.mean(graph.lengths**2)) if len(graph.lengths) else 0.0
+    return scale if scale > 0 else 1.0
+
+
+def scale_from_sigma(sigma: float) -> float:
+    """Scale of exp(-d^2 / (2 sigma^2)): 2 sigma^2."""
+    return 2.0 * sigma**2
+
+
+def scale_from_heat_time(t: float) -> float:
+    """Scale of the heat kernel exp(-d^2 / (4 t)): 4 t."""
+    return 4.0 * t
+
+
+def gaussian(graph: Graph, *, scale: float, loops: float = 0.0) -> Weights:
+    """w_ij = exp(-d_ij^2 / scale) on edges; `loops` on the diagonal."""
+    exponent = graph.lengths**2 / scale
+    if len(exponent) and exponent.min() > 700:
+        raise InvalidInput(
+            f"scale = {scale:g} makes every weight zero: the shortest edge is {graph.lengths.min():g} long; "
+            f'use scale="auto", which here is {auto_scale(graph):g}'
+        )
+    return Weights(graph, np.exp(-exponent), np.full(graph.n, loops))
+
+
+def binary(graph: Graph, *, loops: float = 0.0) -> Weights:
+    """w_ij = 1 on edges: the limit of `gaussian` for a large scale, free of parameters."""
+    return Weights.unit(graph, loops=loops)
+
+
+def decreasing(graph: Graph, g: Callable[[Floats], Floats], *, loops: float = 0.0) -> Weights:
+    """w_ij = g(d_ij^2) for a positive decreasing function g of the squared length; checked on the edges."""
+    squared = graph.lengths**2
+    values = np.asarray(g(squared), dtype=np.float64)
+    if values.shape != squared.shape:
+        raise InvalidInput(f"weights must map an array of squared lengths to one of its shape; got {values.shape}")
+    order = np.argsort(squared, kind="stable")
+    if not np.isfinite(values).all() or np.any(values <= 0):
+        raise InvalidInput("weights must be a positive function of the squared length; it gave values that are not")
+    if np.any(np.diff(values[order]) > 1e-12 * values.max(initial=1.0)):
+        raise InvalidInput("weights must be a decreasing function of the squared length; it increases somewhere")
+    return Weights(graph, values, np.full(graph.n, loops))

@@ -1,0 +1,202 @@
+"""Where a new point goes, and the way back: the maps that several methods share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.parallel import block_slices
+from lowfold._core.run import Run
+from lowfold.graph import Measured, Neighbors, Pairs, Points, nearest, seeded_geodesics
+from lowfold.kernels import barycentric_weights
+from lowfold.methods._fit import Extension, Floats, Inverse, Queries, Trained
+from lowfold.metrics import resolve_metric
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMap:
+    """y = (x - mean) W, and back x = y W' + mean for W with orthonormal columns. Exact everywhere."""
+
+    mean: Floats
+    W: Floats
+    neighbors: ClassVar[bool] = False
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        assert isinstance(queries, np.ndarray)
+        return np.concatenate(
+            [(queries[part] - self.mean) @ self.W for part in block_slices(len(queries), 65_536)]
+        )
+
+    def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
+        return np.asarray(coordinates @ self.W.T + self.mean)
+
+
+def gram_coordinates(squared: Floats, row_means: Floats, values: Floats, vectors: Floats) -> Floats:
+    """y_k = sum_i v_ik (mean_i - d^2(x, i)) / (2 sqrt(lambda_k)): the distances' Gram row, centred, times the eigenvectors.
+
+    Directions with lambda <= 0 do not exist in the configuration; their coordinate is 0.
+    """
+    positive = values > 0
+    scale = np.where(positive, 0.5 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
+    return ((row_means - squared) @ vectors) * scale
+
+
+@dataclass(frozen=True, eq=False)
+class GramRow:
+    """Classical MDS: the full row of distances from the new point, centred with the stored means."""
+
+    row_means: Floats
+    values: Floats
+    vectors: Floats
+    kind: Literal["distance", "similarity"] = "distance"
+    neighbors: ClassVar[bool] = False
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        if self.kind == "similarity":
+            raise InvalidInput("new points need their distances to the training points, not similarities")
+        if isinstance(queries, Measured):
+            raise InvalidInput("new points need the distances to all training points; a sparse matrix has gaps")
+        if isinstance(queries, Pairs):
+            D = queries.distances
+            if not np.isfinite(D).all():
+                raise InvalidInput("new points need the distances to all training points; some are NaN or inf")
+            return gram_coordinates(D.astype(np.float64) ** 2, self.row_means, self.values, self.vectors)
+        assert isinstance(trained.source, Points)
+        out = np.empty((len(queries), len(self.values)))
+        for part in block_slices(len(queries), max(1, 8_000_000 // trained.source.n)):
+            rows = trained.source.rows(queries[part])
+            out[part] = gram_coordinates(rows**2, self.row_means, self.values, self.vectors)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class GeodesicRow:
+    """Isomap: geodesics from the new point through its neighbours, then as classical MDS."""
+
+    row_means: Floats
+    values: Floats
+    vectors: Floats
+    shift: float = 0.0
+    neighbors: ClassVar[bool] = True
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        assert trained.graph is not None
+        out = np.empty((found.n, len(self.values)))
+        for part in block_slices(found.n, max(1, 30_000_000 // trained.graph.n)):
+            rows = seeded_geodesics(trained.graph, found.take(np.arange(part.start, part.stop)), run=run)
+            squared = (rows.astype(np.float64) + self.shift) ** 2
+            out[part] = gram_coordinates(squared, self.row_means, self.values, self.vectors)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Barycentric:
+    """Back to data space: a point's barycentric weights among its nearest embedded points, applied to their data."""
+
+    n_neighbors: int = 10
+    reg: float = 1e-6
+
+    def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
+        if not isinstance(trained.source, Points):
+            raise InvalidInput("inverse_transform needs the training points; this model was fitted on distances or a graph")
+        Y = trained.coordinates
+        inside = np.flatnonzero(np.isfinite(Y).all(axis=1))
+        k = min(self.n_neighbors, len(inside))
+        embedded = Points(np.ascontiguousarray(Y[inside]), resolve_metric("euclidean", None, None))
+        found = nearest(embedded, k, queries=np.ascontiguousarray(coordinates), run=run)
+        index = inside[found.indices].reshape(-1, k)
+        X = trained.source.X
+        out = np.empty((len(coordinates), X.shape[1]), dtype=X.dtype)
+        for part in block_slices(len(coordinates), max(1, 4_000_000 // (k * X.shape[1]))):
+            w = barycentric_weights(coordinates[part], Y[index[part]], reg=self.reg)
+            out[part] = np.einsum("mk,mkd->md", w, X[index[part]].astype(np.float64))
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Impossible:
+    """A map that cannot exist, with the reason in words."""
+
+    reason: str
+    neighbors: ClassVar[bool] = False
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        raise InvalidInput(self.reason)
+
+    def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
+        raise InvalidInput(self.reason)
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """One embedded component: its rows, its own training context and maps, and where it was put."""
+
+    rows: NDArray[np.int64]
+    trained: Trained
+    extend: Extension
+    offset: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Components embedded one by one: a new point belongs to the component of its nearest training point.
+
+    Where that component was not embedded (on_disconnected="largest"), the new point is NaN, as its neighbours are.
+    """
+
+    pieces: tuple[Piece, ...]
+    piece_of: NDArray[np.int64]
+    neighbors: ClassVar[bool] = True
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        first = self.piece_of[found.indices[found.indptr[:-1]]]
+        out = np.full((found.n, trained.coordinates.shape[1]), np.nan)
+        for p, piece in enumerate(self.pieces):
+            mine = np.flatnonzero(first == p)
+            if len(mine) == 0:
+                continue
+            inside = found.take(mine)
+            place = np.full(len(self.piece_of), -1, dtype=np.int64)
+            place[piece.rows] = np.arange(len(piece.rows))
+            kept = place[inside.indices] >= 0
+            counts = np.bincount(inside.rows()[kept], minlength=len(mine))
+            near = Neighbors(
+                np.concatenate([[0], np.cumsum(counts)]),
+                place[inside.indices[kept]],
+                inside.distances[kept],
+                len(piece.rows),
+            )
+            part = _take(queries, mine, piece.rows)
+            out[mine] = piece.extend.place(piece.trained, part, near, run) + piece.offset
+        return out
+
+
+def _take(queries: Queries, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Queries:
+    if isinstance(queries, Pairs):
+        return Pairs(queries.distances[np.ix_(rows, columns)])
+    if isinstance(queries, Measured):
+        place = np.full(queries.pairs.n_points, -1, dtype=np.int64)
+        place[columns] = np.arange(len(columns))
+        part = queries.pairs.take(rows)
+        kept = place[part.indices] >= 0
+        counts = np.bincount(part.rows()[kept], minlength=len(rows))
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        return Measured(Neighbors(indptr, place[part.indices[kept]], part.distances[kept], len(columns)))
+    return queries[rows]
+
+
+__all__ = [
+    "Barycentric",
+    "GeodesicRow",
+    "GramRow",
+    "Impossible",
+    "Inverse",
+    "LinearMap",
+    "Piece",
+    "Pieces",
+    "gram_coordinates",
+]

@@ -1,0 +1,50 @@
+"""Graph distances between arbitrary points, old or new, through a fitted graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from lowfold._core.memory import require
+from lowfold.graph import Neighbors, query_neighborhoods, seeded_geodesics
+from lowfold.methods._input import read_queries
+
+
+def geodesic_distances(model: Any, A: Any, B: Any = None) -> NDArray[np.float64]:
+    """min over neighbours u of a and v of b of d(a, u) + d_G(u, v) + d(v, b); training points enter at themselves."""
+    check_is_fitted(model)
+    first = _attached(model, A)
+    second = first if B is None else _attached(model, B)
+    graph, run = model._trained.graph, model._run()
+    require(8.0 * first.n * graph.n, "geodesics from the new points", "ask for fewer points at a time")
+    rows = np.asarray(seeded_geodesics(graph, first, run=run), dtype=np.float64)
+    out = np.empty((first.n, second.n))
+    for j in range(second.n):
+        index, reach = second.row(j)
+        out[:, j] = (rows[:, index] + reach).min(axis=1)
+    if B is None:
+        out = np.minimum(out, out.T)
+        np.fill_diagonal(out, 0.0)
+    return out
+
+
+def _attached(model: Any, X: Any) -> Neighbors:
+    trained = model._trained
+    queries = read_queries(model, X, model.metric, trained.source)
+    found = query_neighborhoods(
+        trained.source,
+        queries,
+        n_neighbors=trained.n_neighbors,
+        radius=trained.radius,
+        search=trained.search,
+        run=model._run(),
+    )
+    first = found.indptr[:-1]
+    known = found.distances[first] == 0
+    keep = np.where(known, 1, found.counts)
+    from lowfold.graph import trim
+
+    return trim(found, keep)

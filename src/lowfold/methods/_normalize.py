@@ -1,0 +1,37 @@
+"""The one linear map between natural coordinates and the output."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+
+Floats = NDArray[np.float64]
+
+
+def normal_map(Y: Floats, normalization: str) -> Floats:
+    """T (d, d) with output Y T: the identity, Y'Y = I, or unit variance in every column.
+
+    A column that is zero (a direction that the data do not have) stays zero.
+    """
+    d = Y.shape[1]
+    if normalization == "natural":
+        return np.eye(d)
+    if normalization == "unit":
+        spread = Y.std(axis=0)
+        return np.diag(1.0 / np.where(spread > 0, spread, 1.0))
+    gram = Y.T @ Y
+    size = np.sqrt(np.diag(gram))
+    size = np.where(size > 0, size, 1.0)
+    correlation = gram / np.outer(size, size)
+    if np.abs(correlation - np.diag(np.diag(correlation))).max(initial=0.0) < 1e-12:
+        return np.diag(1.0 / size)
+    try:
+        lower = np.linalg.cholesky(correlation)
+    except np.linalg.LinAlgError as error:
+        raise InvalidInput(
+            "the columns of the embedding are linearly dependent and cannot be made orthonormal; use fewer n_components "
+            'or normalization="natural"'
+        ) from error
+    return np.diag(1.0 / size) @ np.linalg.inv(lower).T

@@ -1,0 +1,76 @@
+"""Parameters that are spelled one way everywhere: their limits and their text, each written once."""
+
+from __future__ import annotations
+
+import re
+
+from lowfold._core.limits import Choice, Flag, Function, Int, IntArray, Jobs, Limit, Null, Real, Seed, Table
+from lowfold.graph import PRECOMPUTED, SEARCHES
+from lowfold.metrics import METRICS
+
+NORMALIZATIONS = ("natural", "orthonormal", "unit")
+DISCONNECTED = ("connect", "raise", "largest", "separate")
+SYMMETRIZE = ("union", "mutual", "average")
+
+LIMITS: dict[str, tuple[Limit, ...]] = {
+    "n_components": (Int(1),),
+    "n_neighbors": (Int(1), IntArray(1), Null("min(10, n - 1)")),
+    "radius": (Real(0, open_low=True), Null("no radius")),
+    "metric": (Choice((*METRICS, *PRECOMPUTED)), Function("f(x, y) -> distance")),
+    "metric_params": (Table(), Null("defaults")),
+    "search": (Choice(SEARCHES),),
+    "symmetrize": (Choice(SYMMETRIZE),),
+    "on_disconnected": (Choice(DISCONNECTED),),
+    "normalization": (Choice(NORMALIZATIONS),),
+    "solver": (
+        Choice(("auto", "dense", "lanczos", "shift_invert", "davidson", "amg", "krylov", "randomized")),
+    ),
+    "tol": (Real(0, 1, open_low=True, open_high=True),),
+    "random_state": (Seed(), Null("fresh entropy")),
+    "n_jobs": (Jobs(), Null("all cores allowed")),
+    "verbose": (Flag(),),
+}
+
+TEXT: dict[str, str] = {
+    "n_components": """n_components : int, default=2
+    Number of output columns; at least 1.""",
+    "n_neighbors": """n_neighbors : int, array of one int per point, or None, default=None
+    Nearest neighbours of each point, itself not counted. None is min(10, n - 1), or all within `radius` if that is given.""",
+    "radius": """radius : float above 0 or None, default=None
+    Only points at distance <= radius are neighbours. Together with `n_neighbors`: at most that many.""",
+    "metric": """metric : str or callable, default="euclidean"
+    A name of `lowfold.metrics.METRICS`, a function f(x, y), or "precomputed", "precomputed_squared",
+    "precomputed_similarity" when X is a matrix (NaN or an absent entry is unmeasured, a stored zero is a distance of zero).
+    A ready `Graph` or `Neighbors` is passed as X.""",
+    "metric_params": """metric_params : dict or None, default=None
+    Parameters of the metric.""",
+    "search": """search : {"auto", "kdtree", "brute", "faiss"}, default="auto"
+    How neighbours are found. All but "faiss" (extra `ann`, approximate, its recall measured) are exact.""",
+    "symmetrize": """symmetrize : {"union", "mutual", "average"}, default="union"
+    i ~ j when either, or each, is a neighbour of the other; "average" is a printed rule that shortens one-way edges.""",
+    "on_disconnected": """on_disconnected : {"connect", "raise", "largest", "separate"}, default="connect"
+    A graph in pieces: joined by the fewest, shortest bridges with a warning; an error; only the largest piece embedded, NaN
+    elsewhere; or every piece embedded by itself, side by side.""",
+    "normalization": """normalization : {"natural", "orthonormal", "unit"}, default="natural"
+    Output as the theory gives it, with Y'Y = I, or with unit variance in every column. One linear map, undone by
+    `inverse_transform`.""",
+    "solver": """solver : str, default="auto"
+    Eigen-solver: "auto", "dense", "lanczos", "shift_invert", "davidson", "amg" (extra `amg`), "krylov", "randomized".
+    `solver_` records what was used.""",
+    "tol": """tol : float in (0, 1), default=1e-6
+    Gap-relative residual at which the eigen-solver stops; it bounds the angle to the true eigenvectors.""",
+    "n_jobs": """n_jobs : int or None, default=None
+    Threads; None is all cores allowed. Changes time, never results.""",
+    "verbose": """verbose : bool, default=False
+    Show the stages and their times on stderr.""",
+}
+
+
+def splice(doc: str) -> str:
+    """Replace every line that is only {name} by that parameter's text, at the line's indentation."""
+
+    def text(match: re.Match[str]) -> str:
+        indent = match[1]
+        return "\n".join(indent + line if line else line for line in TEXT[match[2]].splitlines())
+
+    return re.sub(r"^([ ]*)\{(\w+)\}[ ]*$", text, doc, flags=re.MULTILINE)

@@ -1,0 +1,162 @@
+"""Classical multidimensional scaling, Torgerson (1952), doi:10.1007/BF02288916; Gower (1966), doi:10.1093/biomet/53.3-4.325.
+
+D --square, double-centre--> G = -1/2 H (D o D) H --eigen--> (lambda, v) --> sqrt(lambda) v
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput, RepairWarning
+from lowfold._core.limits import Flag, Limits
+from lowfold._core.memory import require
+from lowfold._core.operators import CentredGram
+from lowfold._core.run import Run
+from lowfold.graph import Measured, Pairs, Points
+from lowfold.kernels import centred_gram, minimal_shift
+from lowfold.methods._base import Method
+from lowfold.methods._extend import Barycentric, GramRow
+from lowfold.methods._fit import Data, Fit
+from lowfold.methods._parameters import LIMITS
+from lowfold.metrics import pairwise
+from lowfold.spectral import largest
+
+
+class ClassicalMDS(Method):
+    """Place points so that their Euclidean distances come close to the given dissimilarities.
+
+    Minimises the strain sum_ij (d_ij^2 - ||y_i - y_j||^2) over projections of the exact configuration; the answer is
+    Y = V sqrt(lambda) for the leading eigenpairs of G = -1/2 H (D o D) H. With Euclidean distances it equals PCA.
+
+    Parameters
+    ----------
+    {n_components}
+    {metric}
+    {metric_params}
+    additive_constant : bool, default=False
+        Add to all dissimilarities the smallest constant that makes them Euclidean (Cailliez); `shift_` has it. New points
+        cannot be placed then: their own constant is unknown.
+    {normalization}
+    {solver}
+    {tol}
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    embedding_ : array (n, n_components); natural: centred, column k has squared norm eigenvalues_[k]
+    eigenvalues_ : array (n_components,), descending; one that is negative or zero gives a column of zeros
+    strain_ : float, sum_ij (d_ij^2 - ||y_i - y_j||^2) = 2 n (sum of the eigenvalues left out)
+    negative_energy_ : float, lower bound of the sum of the negative eigenvalues' sizes; above 0 D is not Euclidean
+    shift_ : float, the additive constant used
+    residual_, gap_, solver_ : what the solve was worth
+
+    Examples
+    --------
+    >>> import numpy as np, lowfold
+    >>> D = np.array([[0.0, 3.0, 5.0], [3.0, 0.0, 4.0], [5.0, 4.0, 0.0]])
+    >>> Y = lowfold.ClassicalMDS(2, metric="precomputed").fit_transform(D)
+    >>> float(np.linalg.norm(Y[0] - Y[2]).round(6))
+    5.0
+    """
+
+    limits: ClassVar[Limits] = {**LIMITS, "additive_constant": (Flag(),)}
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        additive_constant: bool = False,
+        normalization: str = "natural",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.metric = metric
+        self.metric_params = metric_params
+        self.additive_constant = additive_constant
+        self.normalization = normalization
+        self.solver = solver
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, data: Data, run: Run) -> Fit:
+        D = self._dissimilarities(data, run)
+        shift = minimal_shift(D, run=run) if self.additive_constant else 0.0
+        G = centred_gram(D, shift=shift, run=run)
+        pairs = largest(G, self.n_components, null=np.ones((data.n, 1)), negligible=1e-10, run=run)
+        kept = np.where(pairs.values > 1e-12 * max(pairs.values[0], 0.0), pairs.values, 0.0)
+        left_out = G.trace() - kept.sum()
+        return Fit(
+            coordinates=pairs.vectors * np.sqrt(kept),
+            pairs=pairs,
+            graph=None,
+            extend=self._extension(G, kept, pairs.vectors, shift),
+            invert=Barycentric(),
+            extra={
+                "strain_": float(2 * data.n * left_out),
+                "negative_energy_": float(max(0.0, -left_out)),
+                "shift_": float(shift),
+            },
+        )
+
+    def _extension(self, G: CentredGram, values: Any, vectors: Any, shift: float) -> Any:
+        from lowfold.methods._extend import Impossible
+
+        if shift > 0:
+            return Impossible("with an additive constant new points cannot be placed: the constant holds for these pairs only")
+        return GramRow(G.row_means(), values, vectors)
+
+    def _dissimilarities(self, data: Data, run: Run) -> NDArray[np.floating]:
+        """The matrix D, repaired where the documentation says so."""
+        source = data.source
+        if isinstance(source, Points):
+            need = source.X.dtype.itemsize * float(data.n) ** 2
+            require(need, f"a {data.n} x {data.n} matrix of distances", "use PCA, or MetricMDS with landmarks")
+            return pairwise(source.X, metric=source.metric, n_jobs=run.n_jobs)
+        if isinstance(source, Measured) or source is None:
+            raise InvalidInput(
+                "ClassicalMDS needs all pairs; a sparse matrix or a graph has unmeasured ones: use Isomap, which fills them in "
+                "by shortest paths, or MetricMDS, which leaves them out"
+            )
+        return _repaired(source)
+
+    def kernel(self) -> CentredGram:
+        """The centred Gram operator, rebuilt from the points or distances that the model keeps."""
+        D = self._dissimilarities(Data(self._trained.source), self._run())
+        return centred_gram(D, shift=self.shift_, run=self._run())
+
+
+def _repaired(source: Pairs) -> NDArray[np.floating]:
+    """Symmetric with a zero diagonal; a change is told once."""
+    D = source.distances
+    if not np.isfinite(D).all():
+        i, j = np.argwhere(~np.isfinite(D))[0]
+        raise InvalidInput(
+            f"the dissimilarity of points {i} and {j} is {D[i, j]}; ClassicalMDS needs all pairs: use Isomap or MetricMDS"
+        )
+    size = float(np.abs(D).max(initial=0.0))
+    asymmetry = max(
+        (float(np.abs(D[a : a + 1024] - D[:, a : a + 1024].T).max()) for a in range(0, len(D), 1024)), default=0.0
+    )
+    if asymmetry > 1e-6 * size:
+        warnings.warn(
+            f"the dissimilarities are not symmetric (up to {asymmetry:.3g}); the mean of both directions is used",
+            RepairWarning,
+            stacklevel=7,
+        )
+        D = (D + D.T) / 2
+    if np.diagonal(D).any():
+        warnings.warn("the dissimilarity of a point to itself is not zero; it is taken as zero", RepairWarning, stacklevel=7)
+        D = D.copy()
+        np.fill_diagonal(D, 0.0)
+    return D

@@ -1,0 +1,183 @@
+"""Isomap, Tenenbaum, de Silva & Langford (2000), doi:10.1126/science.290.5500.2319.
+
+X --neighbours--> N --union--> graph --shortest paths--> d_G --Gram--> G = -1/2 H (d_G o d_G) H --eigen--> sqrt(lambda) v
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.limits import Choice, Limits
+from lowfold._core.operators import CentredGram
+from lowfold._core.run import Run
+from lowfold.graph import geodesics
+from lowfold.kernels import centred_gram
+from lowfold.methods._extend import Barycentric, GeodesicRow
+from lowfold.methods._fit import Data, Fit, Floats
+from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._parameters import LIMITS
+from lowfold.spectral import largest
+
+PATHS = ("auto", "sweep", "dijkstra", "floyd_warshall")
+
+
+class Isomap(GraphMethod):
+    """Embed so that Euclidean distances come close to geodesic distances along the manifold.
+
+    Geodesics d_G are shortest paths in the neighbourhood graph; the coordinates are classical MDS of them: Y = V sqrt(lambda)
+    with the leading eigenpairs of G = -1/2 H (d_G o d_G) H. Exact for manifolds isometric to a convex region; holes and
+    shortcuts across gaps distort it.
+
+    Parameters
+    ----------
+    {n_components}
+    {n_neighbors}
+    {radius}
+    {metric}
+    {metric_params}
+    {search}
+    {symmetrize}
+    paths : {"auto", "sweep", "dijkstra", "floyd_warshall"}, default="auto"
+        Shortest-path algorithm; all give the same distances. "auto" solves neighbouring sources together; "floyd_warshall"
+        is cubic, for dense graphs of a few hundred points.
+    {on_disconnected}
+    {normalization}
+    {solver}
+    {tol}
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    embedding_ : array (n, n_components); natural: centred, column k has squared norm eigenvalues_[k]
+    eigenvalues_ : array (n_components,), descending
+    reconstruction_error_ : float, (1/2n) sum_ij (d_G^2 - ||y_i - y_j||^2) = sum of the eigenvalues left out
+    graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces
+    residual_, gap_, solver_ : what the solve was worth
+
+    Examples
+    --------
+    >>> import lowfold
+    >>> roll = lowfold.datasets.swiss_roll(400, random_state=0)
+    >>> lowfold.Isomap(2, n_neighbors=8).fit_transform(roll.X).shape
+    (400, 2)
+    """
+
+    limits: ClassVar[Limits] = {**LIMITS, "paths": (Choice(PATHS),)}
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int | NDArray[np.int64] | None = None,
+        radius: float | None = None,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        search: str = "auto",
+        symmetrize: str = "union",
+        paths: str = "auto",
+        on_disconnected: str = "connect",
+        normalization: str = "natural",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.metric = metric
+        self.metric_params = metric_params
+        self.search = search
+        self.symmetrize = symmetrize
+        self.paths = paths
+        self.on_disconnected = on_disconnected
+        self.normalization = normalization
+        self.solver = solver
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, data: Data, run: Run) -> Fit:
+        graph = self._graph(data, run)
+        D = geodesics(graph, method=self.paths, run=run)
+        G = centred_gram(D, run=run)
+        pairs = largest(G, self.n_components, null=np.ones((data.n, 1)), negligible=1e-10, run=run)
+        kept = np.where(pairs.values > 1e-12 * max(pairs.values[0], 0.0), pairs.values, 0.0)
+        return Fit(
+            coordinates=pairs.vectors * np.sqrt(kept),
+            pairs=pairs,
+            graph=graph,
+            extend=GeodesicRow(G.row_means(), kept, pairs.vectors),
+            invert=Barycentric(),
+            extra={"reconstruction_error_": float(G.trace() - kept.sum())},
+        )
+
+    def kernel(self) -> CentredGram:
+        """-1/2 H (d_G o d_G) H, from the graph that the model keeps; geodesics are computed anew."""
+        return centred_gram(geodesics(self.graph_, method=self.paths, run=self._run()), run=self._run())
+
+    def _distance_kinds(self) -> tuple[str, ...]:
+        return ("embedding", "geodesic")
+
+    def distances(self, A: Any, B: Any = None, *, kind: str = "embedding") -> NDArray[np.floating]:
+        """Euclidean distances after `transform`, or with kind="geodesic" graph distances, through the points' neighbours."""
+        if kind != "geodesic":
+            return super().distances(A, B, kind=kind)
+        from lowfold.methods._geodesic_metric import geodesic_distances
+
+        return geodesic_distances(self, A, B)
+
+    def residual_variance(self, dims: NDArray[np.int64] | None = None, *, max_points: int = 2000) -> Floats:
+        """1 - R^2 between geodesic and embedded distances for d = 1..10, on at most `max_points` rows of the data.
+
+        The elbow of this curve is the usual guide to `n_components`.
+        """
+        dims = np.arange(1, 11) if dims is None else np.asarray(dims)
+        rows = np.linspace(0, self.graph_.n - 1, min(max_points, self.graph_.n)).astype(np.int64)
+        D = geodesics(self.graph_, rows, rows, dtype=np.float64, run=self._run())
+        if not np.isfinite(D).all():
+            raise InvalidInput("residual_variance needs a connected graph; fit with on_disconnected='connect'")
+        d_max = min(int(dims.max()), len(rows) - 1)
+        pairs = largest(CentredGram(D), d_max, null=np.ones((len(rows), 1)), negligible=1.0, run=self._run())
+        Y = pairs.vectors * np.sqrt(np.maximum(pairs.values, 0.0))
+        upper = np.triu_indices(len(rows), 1)
+        out = np.empty(len(dims))
+        for i, d in enumerate(dims):
+            squared = sum(np.subtract.outer(Y[:, c], Y[:, c]) ** 2 for c in range(min(int(d), d_max)))
+            out[i] = 1.0 - np.corrcoef(D[upper], np.sqrt(squared)[upper])[0, 1] ** 2
+        return out
+
+
+class Guarantee(NamedTuple):
+    """(1 - lower) d_M <= d_G <= (1 + upper) d_M for all pairs."""
+
+    lower: float
+    upper: float
+
+
+def isomap_guarantee(r0: float, s0: float, eps: float, delta: float) -> Guarantee:
+    """How far graph distances can be from geodesics, Wang (2012), Theorem 8.3; Bernstein et al. (2000).
+
+    r0 is the smallest radius of curvature, s0 the branch separation, eps the radius of the graph (every pair within eps is
+    joined and no edge is longer), delta the density of the sample (every point of the manifold has a sample within delta).
+
+    >>> isomap_guarantee(r0=1.0, s0=1.129, eps=0.3, delta=0.0064).upper < 0.09
+    True
+    """
+    for name, value in (("r0", r0), ("s0", s0), ("eps", eps), ("delta", delta)):
+        if not value > 0:
+            raise InvalidInput(f"{name} must be above 0; got {value!r}")
+    lower = (np.pi * eps / (2 * r0)) ** 2 / 24
+    upper = 4 * delta / eps
+    if eps >= s0:
+        raise InvalidInput(f"eps = {eps:g} must be below the branch separation s0 = {s0:g}; else edges may jump between sheets")
+    if upper >= 1:
+        raise InvalidInput(f"delta = {delta:g} must be below eps / 4 = {eps / 4:g}; sample more densely or use a larger eps")
+    if lower >= 1:
+        raise InvalidInput(f"eps = {eps:g} is too large for a radius of curvature of {r0:g}; the bound says nothing")
+    return Guarantee(float(lower), float(upper))

@@ -1,0 +1,74 @@
+"""Distances that no map makes Euclidean: angles on a torus, Minkowski, a function of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.jit import kernels
+from lowfold.metrics._points import FloatArray
+
+TURN = 2 * np.pi
+
+
+def torus_block(P: FloatArray, Q: FloatArray) -> NDArray[np.float64]:
+    """d_ij = sqrt(sum_k wrapped(p_ik - q_jk)^2), each difference of angles taken to [-pi, pi] by whole turns."""
+    torus_pairs = kernels("lowfold.metrics._compiled").torus_pairs
+    return np.asarray(torus_pairs(np.ascontiguousarray(P), np.ascontiguousarray(Q)), dtype=np.float64)
+
+
+def torus_matched(P: FloatArray, Q: FloatArray) -> NDArray[np.float64]:
+    """sqrt(sum_k wrapped(p_ik - q_ik)^2) of matching rows."""
+    w = np.asarray(P, dtype=np.float64) - Q
+    w = w - TURN * np.round(w / TURN)
+    return np.asarray(np.sqrt(np.einsum("ik,ik->i", w, w)), dtype=np.float64)
+
+
+def minkowski_block(A: FloatArray, B: FloatArray, *, p: float) -> NDArray[np.float64]:
+    """d_ij = (sum_k |a_ik - b_jk|^p)^(1/p), p = inf included."""
+    from scipy.spatial.distance import cdist
+
+    if np.isinf(p):
+        return cdist(A, B, "chebyshev")
+    # |difference| < 1 after scaling by a power of two, so that no p overflows
+    e = 1 + int(np.frexp(max(np.abs(A).max(), np.abs(B).max()))[1])
+    A, B = np.ldexp(A.astype(np.float64), -e), np.ldexp(B.astype(np.float64), -e)
+    return np.ldexp(cdist(A, B, "cityblock") if p == 1 else cdist(A, B, "minkowski", p=p), e)
+
+
+def minkowski_matched(A: FloatArray, B: FloatArray, *, p: float) -> NDArray[np.float64]:
+    """(sum_k |a_ik - b_ik|^p)^(1/p) of matching rows."""
+    difference = np.abs(np.asarray(A, dtype=np.float64) - B)
+    largest = difference.max(axis=1)
+    if np.isinf(p):
+        return np.asarray(largest)
+    unit = np.where(largest == 0, 1, largest)
+    return np.asarray(unit * ((difference / unit[:, None]) ** p).sum(axis=1) ** (1 / p))
+
+
+def callable_block(A: FloatArray, B: FloatArray, *, function: Callable[..., Any]) -> NDArray[np.float64]:
+    """d_ij = function(a_i, b_j): a Python call per pair, unless the function is compiled by Numba."""
+    if _compiled(function):
+        call_pairs = kernels("lowfold.metrics._compiled").call_pairs
+        return np.asarray(call_pairs(function, np.ascontiguousarray(A), np.ascontiguousarray(B)), dtype=np.float64)
+    return np.array([[_called(function, a, b) for b in B] for a in A]).reshape(len(A), len(B))
+
+
+def callable_matched(A: FloatArray, B: FloatArray, *, function: Callable[..., Any]) -> NDArray[np.float64]:
+    """function(a_i, b_i) of matching rows."""
+    return np.array([_called(function, a, b) for a, b in zip(A, B, strict=True)])
+
+
+def _called(function: Callable[..., Any], a: FloatArray, b: FloatArray) -> float:
+    value = function(a, b)
+    if np.ndim(value) != 0 or not value >= 0:
+        raise InvalidInput(f"metric: the function must give one number of at least 0 for two rows; it gave {value!r}")
+    return float(value)
+
+
+def _compiled(function: Callable[..., Any]) -> bool:
+    return type(function).__module__.startswith("numba.") and hasattr(function, "py_func")

@@ -1,0 +1,263 @@
+"""The solvers behind the doors. Each declares its domain; each takes a standard problem A v = lambda v.
+
+`smallest` end unless said otherwise; `null` is an orthonormal basis of the known vectors. All work in float64 and return
+`wanted` pairs (the asked-for ones and the neighbour that measures the gap), ordered from the asked-for end inwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from lowfold._core.errors import SolverFailed
+from lowfold._core.extras import load_extra
+from lowfold._core.memory import fits
+from lowfold._core.operators import Operator, SparseOperator
+from lowfold.spectral._factor import Fill, count_fill, factorise
+from lowfold.spectral._krylov import Ritz, _fixed_block, block_davidson, block_krylov, remove
+from lowfold.spectral._multilevel import two_level
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """One end of the spectrum of a symmetric operator on the complement of `null`."""
+
+    op: Operator
+    wanted: int
+    null: Floats
+    tol: float
+    largest: bool = False
+
+    @property
+    def n(self) -> int:
+        return self.op.n
+
+    def norm(self) -> float:
+        """A cheap upper estimate of ||A||."""
+        if self.op.bound is not None and self.op.psd:
+            return float(self.op.bound)
+        if isinstance(self.op, SparseOperator):
+            return float(np.abs(self.op.matrix).sum(axis=1).max(initial=0.0))
+        probe = _fixed_block(self.n, 1)
+        for _ in range(4):
+            probe = self.op.apply(probe / max(np.linalg.norm(probe), np.finfo(float).tiny))
+        return float(2 * np.linalg.norm(probe))
+
+    def start(self, width: int) -> Floats:
+        return _fixed_block(self.n, width)
+
+    def fill(self) -> Fill:
+        if not isinstance(self.op, SparseOperator):
+            raise SolverFailed("only a sparse operator can be factored")
+        return count_fill(self.op.matrix)
+
+
+def dense(problem: Problem) -> Ritz:
+    """All of the matrix, by LAPACK. Exact to rounding; cubic in n."""
+    A = problem.op.dense()
+    Q = problem.null
+    if Q.shape[1]:  # the known vectors are moved to the far end of the spectrum
+        A -= Q @ (Q.T @ A)
+        A -= (A @ Q) @ Q.T
+        far = (np.abs(A).sum(axis=1).max(initial=0.0) or 1.0) * (-1.0 if problem.largest else 1.0)
+        A += far * (Q @ Q.T)
+    n, k = problem.n, problem.wanted
+    window = (n - k, n - 1) if problem.largest else (0, k - 1)
+    try:
+        values, vectors = scipy.linalg.eigh((A + A.T) / 2, subset_by_index=window, driver="evr")
+    except scipy.linalg.LinAlgError as error:
+        raise SolverFailed(f"LAPACK found no eigenvectors ({error}); try solver='lanczos'") from error
+    order = slice(None, None, -1) if problem.largest else slice(None)
+    return Ritz(values[order], vectors[:, order], 1, True)
+
+
+def lanczos(problem: Problem) -> Ritz:
+    """ARPACK on the operator itself; either end. Slow at the bottom of a badly conditioned matrix."""
+    from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+
+    n, k, Q = problem.n, problem.wanted, problem.null
+    far = problem.norm() * (-2.0 if problem.largest else 2.0)
+    calls = 0
+
+    def matvec(v: Floats) -> Floats:
+        nonlocal calls
+        calls += 1
+        v = v.reshape(n, 1)
+        inside = Q @ (Q.T @ v)
+        w = problem.op.apply(v - inside)
+        return np.asarray((w - Q @ (Q.T @ w) + far * inside)[:, 0])
+
+    op = LinearOperator((n, n), matvec=matvec, dtype=np.float64)
+    try:
+        values, vectors = eigsh(
+            op,
+            k,
+            which="LA" if problem.largest else "SA",
+            tol=0.01 * problem.tol,
+            ncv=min(n, max(2 * k + 10, 24)),
+            v0=remove(problem.start(1), Q)[:, 0],
+            maxiter=max(300, 20_000_000 // n),
+        )
+    except ArpackNoConvergence as error:
+        if len(error.eigenvalues) < k:
+            raise SolverFailed(f"Lanczos found {len(error.eigenvalues)} of {k} pairs; try another solver") from error
+        values, vectors = error.eigenvalues, error.eigenvectors
+    except ArpackError as error:
+        raise SolverFailed(f"Lanczos failed ({error}); try another solver") from error
+    order = np.argsort(-values if problem.largest else values)[:k]
+    return Ritz(values[order], vectors[:, order], calls, True)
+
+
+def shift_invert(problem: Problem) -> Ritz:
+    """Block Krylov on (A + delta)^-1 with a sparse factor; the bottom of a sparse psd operator. Counted first."""
+    op = problem.op
+    if not isinstance(op, SparseOperator) or problem.largest:
+        raise SolverFailed("shift_invert solves the bottom of sparse operators; use 'lanczos' or 'krylov'")
+    delta = 1e-11 * max(problem.norm(), np.finfo(float).tiny)
+    factor = factorise(op.matrix, delta, problem.fill())
+    k, Q = problem.wanted, problem.null
+
+    def solve(V: Floats) -> Floats:
+        return remove(factor(np.ascontiguousarray(remove(V, Q))), Q)
+
+    ritz = block_krylov(
+        solve,
+        problem.start(min(k + 1, problem.n - Q.shape[1])),
+        k,
+        null=Q,
+        tol=0.1 * problem.tol,
+        max_basis=max(12 * (k + 1), 40),
+    )
+    # One more inverse iteration: what is left of the far end of the spectrum, harmless to the angle, would dominate
+    # the residual of A.
+    return _rayleigh(problem, Ritz(ritz.values, solve(ritz.vectors), ritz.iterations + 1, ritz.converged))
+
+
+def davidson(problem: Problem) -> Ritz:
+    """Preconditioned block Davidson; two-level preconditioner for Laplacians, the diagonal for other sparse operators."""
+    op, k = problem.op, problem.wanted
+    if not isinstance(op, SparseOperator) or problem.largest:
+        raise SolverFailed("davidson solves the bottom of sparse operators; use 'lanczos' or 'krylov'")
+    width = min(k + 1, problem.n - problem.null.shape[1])
+    if op.laplacian and problem.null.shape[1] >= 1 and problem.n > 500:
+        positive = np.sqrt((problem.null**2).sum(axis=1))  # the positive null vector of all components together
+        levels = two_level(op.matrix, np.where(positive > 0, positive, positive.max() * 1e-8))
+        precondition, start = levels.precondition, levels.start(problem.start(width))
+    else:
+        scale = 1.0 / np.maximum(op.matrix.diagonal(), 1e-12 * problem.norm())
+        precondition, start = (lambda R: scale[:, None] * R), problem.start(width)
+    return block_davidson(op.apply, precondition, start, k, null=problem.null, tol=problem.tol)
+
+
+def amg(problem: Problem) -> Ritz:
+    """LOBPCG with pyamg's smoothed aggregation (extra `amg`); the bottom of a sparse psd operator."""
+    op = problem.op
+    if not isinstance(op, SparseOperator) or problem.largest:
+        raise SolverFailed("amg solves the bottom of sparse operators; use 'lanczos' or 'krylov'")
+    pyamg = load_extra("pyamg", "amg", "solver='amg'")
+    import warnings
+
+    from scipy.sparse import csr_matrix, eye_array
+    from scipy.sparse.linalg import lobpcg
+
+    norm = max(problem.norm(), np.finfo(float).tiny)
+    shifted = csr_matrix(op.matrix + 1e-10 * norm * eye_array(problem.n, format="csr"))
+    near_null = problem.null[:, :1] if problem.null.shape[1] else np.ones((problem.n, 1))
+    shifted.indices, shifted.indptr = shifted.indices.astype(np.int32), shifted.indptr.astype(np.int32)
+    hierarchy = pyamg.smoothed_aggregation_solver(shifted, B=near_null)
+    start = remove(problem.start(problem.wanted + 1), problem.null)
+    with warnings.catch_warnings():  # lobpcg's own warning is replaced by the door's gap-relative residual
+        warnings.simplefilter("ignore")
+        values, vectors = lobpcg(
+            op.matrix,
+            start,
+            M=hierarchy.aspreconditioner(),
+            Y=problem.null if problem.null.shape[1] else None,
+            largest=False,
+            tol=1e-10 * norm,
+            maxiter=60,
+        )
+    order = np.argsort(values)[: problem.wanted]
+    return Ritz(values[order], vectors[:, order], 60, True)
+
+
+def krylov(problem: Problem) -> Ritz:
+    """Block Krylov on the operator itself: few passes over a dense or implicit operator, the leading end."""
+    if not problem.largest:
+        raise SolverFailed("krylov solves the leading end; use 'lanczos', 'shift_invert' or 'davidson'")
+    k = problem.wanted
+    width = min(k + 4, problem.n - problem.null.shape[1])
+    return block_krylov(
+        problem.op.apply,
+        problem.start(width),
+        k,
+        null=problem.null,
+        tol=problem.tol,
+        max_basis=max(12 * width, 60),
+    )
+
+
+def randomized(problem: Problem) -> Ritz:
+    """Halko-Martinsson-Tropp with a fixed number of passes (7), no test of convergence: a quick look at the leading end."""
+    if not problem.largest:
+        raise SolverFailed("randomized solves the leading end; use 'lanczos', 'shift_invert' or 'davidson'")
+    k = problem.wanted
+    width = min(k + 10, problem.n - problem.null.shape[1])
+    Q, _ = np.linalg.qr(remove(problem.start(width), problem.null))
+    for _ in range(6):
+        Q, _ = np.linalg.qr(remove(problem.op.apply(Q), problem.null))
+    T = Q.T @ remove(problem.op.apply(Q), problem.null)
+    theta, S = np.linalg.eigh((T + T.T) / 2)
+    return Ritz(theta[::-1][:k], (Q @ S[:, ::-1])[:, :k], 7, True)
+
+
+def _rayleigh(problem: Problem, ritz: Ritz) -> Ritz:
+    """Eigenvalues of A itself on the subspace that the inverse found, in ascending order."""
+    V, _ = np.linalg.qr(ritz.vectors)
+    T = V.T @ problem.op.apply(V)
+    values, S = np.linalg.eigh((T + T.T) / 2)
+    return Ritz(values, V @ S, ritz.iterations, ritz.converged)
+
+
+SOLVERS: dict[str, Callable[[Problem], Ritz]] = {
+    "dense": dense,
+    "lanczos": lanczos,
+    "shift_invert": shift_invert,
+    "davidson": davidson,
+    "amg": amg,
+    "krylov": krylov,
+    "randomized": randomized,
+}
+
+
+def candidates(problem: Problem) -> list[str]:
+    """Which solvers `auto` tries, best first; only core dependencies, only sizes, never the clock or free memory.
+
+    - fewer than 400 points, or most of the spectrum asked for: dense
+    - the bottom of a sparse graph Laplacian: davidson (two-level) from 20,000 points, shift_invert below; each is the
+      other's second try
+    - the bottom of another sparse psd operator: shift_invert where the counted factor is feasible, else davidson
+    - the leading end of a dense or implicit operator: krylov, then lanczos
+    - anything else: lanczos
+    A dense solve is the last resort up to 5,000 points.
+    """
+    n, room = problem.n, problem.n - problem.null.shape[1]
+    small_enough = n <= 5_000 and fits(3 * 8.0 * n * n)
+    if small_enough and (n < 400 or 3 * problem.wanted > room):
+        return ["dense"]
+    if isinstance(problem.op, SparseOperator) and not problem.largest and problem.op.psd:
+        direct = problem.fill().feasible
+        names = ["shift_invert", "davidson"] if direct else ["davidson", "lanczos"]
+        if problem.op.laplacian and n >= 20_000 and problem.null.shape[1] >= 1:
+            names = ["davidson", *(["shift_invert"] if direct else ["lanczos"])]
+    elif isinstance(problem.op, SparseOperator) or not problem.largest:
+        names = ["lanczos"]
+    else:
+        names = ["krylov", "lanczos"]
+    return [*names, "dense"] if small_enough else names
