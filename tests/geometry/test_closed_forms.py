@@ -150,6 +150,10 @@ def test_geodesic_from_chord_has_the_right_third_order_term():
     [
         (lambda: great_circle_distance([0, 0, 0], [1, 0, 0]), "origin"),
         (lambda: great_circle_distance([1, 0, 0], [1, 0, 0], radius=-1), "radius"),
+        (lambda: great_circle_distance([1, 2], [1, 2, 3]), "last axis"),
+        (lambda: great_circle_distance(np.ones((2, 3)), np.ones((4, 3))), "broadcast"),
+        (lambda: swiss_roll_distance([1, 2], [1, 2]), "length 3"),
+        (lambda: geodesic_distance(circle(), [[1, 0]], [[1, 0, 0]]), "last axis"),
         (lambda: chord_bounds([7.0], 1.0), "pi \\* min_radius"),
         (lambda: circle_arc(4.0), "gap"),
         (lambda: swiss_roll(coordinates="polar"), "coordinates"),

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from lowfold._core.stacks import stacked_eigvalsh
 from lowfold._core.errors import InvalidInput
 from lowfold._core.random import RandomState, generator
 from lowfold.datasets._sampling import (
@@ -171,7 +172,7 @@ def conic(
     if c.shape != (4,) or c[3] == 0:
         raise InvalidInput(f"coefficients must be four numbers (c1, c2, c3, c4) with c4 not 0; got {coefficients!r}")
     form = -np.array([[c[0], c[1] / 2], [c[1] / 2, c[2]]]) / c[3]
-    smallest, largest = np.linalg.eigvalsh(form)
+    smallest, largest = stacked_eigvalsh(form)
     if largest <= 0:
         raise InvalidInput(f"coefficients {coefficients!r} describe no real curve; change the sign of c4")
     if extent is None:

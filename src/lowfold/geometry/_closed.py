@@ -26,6 +26,22 @@ def require_positive(name: str, value: float) -> float:
     return number
 
 
+def as_pair(p: ArrayLike, q: ArrayLike, dim: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Two arrays of points whose last axis is one point (of length `dim`) and whose other axes broadcast."""
+    a, b = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    if not a.ndim or not b.ndim or a.shape[-1] != b.shape[-1] or dim not in (None, a.shape[-1]):
+        wanted = "the same length" if dim is None else f"length {dim}"
+        raise InvalidInput(f"p and q must hold points of {wanted} in the last axis; got shapes {a.shape} and {b.shape}")
+    try:
+        np.broadcast_shapes(a.shape, b.shape)
+    except ValueError as error:
+        raise InvalidInput(
+            f"p and q must have one point each, or shapes that broadcast; got {a.shape} and {b.shape}; "
+            "for all pairs pass p[:, None] and q[None]"
+        ) from error
+    return a, b
+
+
 def swiss_roll_arclength(theta: ArrayLike) -> NDArray[np.float64]:
     """Arc length of the spiral (theta cos theta, theta sin theta), counted from angle 0.
 
@@ -66,7 +82,7 @@ def great_circle_distance(p: ArrayLike, q: ArrayLike, radius: float = 1.0) -> ND
     1.0
     """
     radius = require_positive("radius", radius)
-    a, b = (_unit(np.asarray(point, dtype=np.float64)) for point in (p, q))
+    a, b = (_unit(point) for point in as_pair(p, q))
     chord, sum_ = np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)
     return np.asarray(2.0 * radius * np.arctan2(chord, sum_), dtype=np.float64)
 
@@ -79,7 +95,7 @@ def circle_distance(alpha: ArrayLike, beta: ArrayLike, radius: float = 1.0) -> N
 
 def cylinder_distance(p: ArrayLike, q: ArrayLike, radius: float = 1.0) -> NDArray[np.float64]:
     """Geodesic distance on x^2 + y^2 = radius^2: the cylinder unrolls, and the shorter way round is taken."""
-    a, b = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    a, b = as_pair(p, q, 3)
     arc = circle_distance(np.arctan2(a[..., 1], a[..., 0]), np.arctan2(b[..., 1], b[..., 0]), radius)
     return np.asarray(np.hypot(arc, a[..., 2] - b[..., 2]))
 
@@ -92,7 +108,8 @@ def swiss_roll_coordinates(points: ArrayLike) -> NDArray[np.float64]:
 
 def swiss_roll_distance(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
     """Geodesic distance on the Swiss roll: the straight line of the unrolled sheet."""
-    return np.asarray(np.linalg.norm(swiss_roll_coordinates(p) - swiss_roll_coordinates(q), axis=-1))
+    a, b = as_pair(p, q, 3)
+    return np.asarray(np.linalg.norm(swiss_roll_coordinates(a) - swiss_roll_coordinates(b), axis=-1))
 
 
 def s_curve_coordinates(points: ArrayLike) -> NDArray[np.float64]:
@@ -111,7 +128,8 @@ def s_curve_coordinates(points: ArrayLike) -> NDArray[np.float64]:
 
 def s_curve_distance(p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
     """Geodesic distance on the S-curve: the straight line of the unrolled sheet."""
-    return np.asarray(np.linalg.norm(s_curve_coordinates(p) - s_curve_coordinates(q), axis=-1))
+    a, b = as_pair(p, q, 3)
+    return np.asarray(np.linalg.norm(s_curve_coordinates(a) - s_curve_coordinates(b), axis=-1))
 
 
 def chord_bounds(geodesic: ArrayLike, min_radius: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput, SolverFailed
 from lowfold.geometry._chart import Chart, Manifold
+from lowfold.geometry._closed import as_pair
 from lowfold.geometry._curvature import christoffel, metric_tensor, orthonormal_frame, tangent_basis
 from lowfold.geometry._derivatives import Array, Field, as_rows, jacobian
 from lowfold.geometry._domain import Disc
@@ -129,7 +130,7 @@ def geodesic_distance(manifold: Manifold, p: ArrayLike, q: ArrayLike, tol: float
     >>> print(np.round(geodesic_distance(circle(), [[1.0, 0.0]], [[0.0, 1.0]]) / np.pi, 6))
     [0.5]
     """
-    x, y = np.broadcast_arrays(*(np.atleast_2d(np.asarray(a, dtype=np.float64)) for a in (p, q)))
+    x, y = np.broadcast_arrays(*(np.atleast_2d(a) for a in as_pair(p, q)))
     if manifold.distance is not None:
         return np.asarray(manifold.distance(x, y), dtype=np.float64)
     best = _shared_chart(manifold, x, y)

@@ -23,7 +23,7 @@ def largest_normal_curvature(chart: Chart, u: ArrayLike) -> Array:
     """max over unit tangent vectors v of |II(v, v)|: the sharpest bend of a geodesic through each point, shape (n,).
 
     Ascent v <- grad |II(v, v)|^2 + shift v, normalised, from the axes and the diagonals of an orthonormal frame. The
-    shift makes every step go up (symmetric higher-order power method, Kolda and Mayo 2011, doi:10.1137/100801482).
+    shift makes every step go up (symmetric higher-order power method, Kolda and Mayo 2011).
     """
     rows = as_rows("u", u, chart.dim)
     frame = orthonormal_frame(chart, rows)

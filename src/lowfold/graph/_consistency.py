@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.parallel import block_slices
+from lowfold._core.stacks import singular_values
 from lowfold.graph._components import components
 from lowfold.graph._source import Points
 from lowfold.graph._types import Graph, Neighbors
@@ -50,7 +51,7 @@ def local_dimensions(points: Points, neighbors: Neighbors, *, tol: float = 1e-6)
             now = rows[part]
             index = neighbors.indices[neighbors.indptr[now][:, None] + np.arange(k)]
             difference = points.X[index].astype(np.float64) - points.X[now].astype(np.float64)[:, None]
-            s = np.linalg.svd(difference, compute_uv=False)
+            s = singular_values(difference)
             dims[now] = (s > tol * np.maximum(s[:, :1], np.finfo(float).tiny)).sum(axis=1)
     return dims
 

@@ -29,6 +29,7 @@ class GraphMethod(Method):
     """Adds the graph parameters, `graph_`, `n_neighbors_`, `component_labels_`, `bridges_` and `on_disconnected`."""
 
     wants_components: ClassVar[bool] = False  # only clustering and full supervision do
+    caps_bridges: ClassVar[bool] = False  # a bridge in the graph is no longer than its longest edge: for weights, not paths
 
     def _graph(self, data: Data, run: Run) -> Graph:
         """The symmetric graph of the data, by every graph parameter of self; bridges included."""
@@ -118,7 +119,11 @@ class GraphMethod(Method):
             stacklevel=6,
         )
         self.bridges_ = bridges
-        return data.joined(bridges)
+        if not self.caps_bridges:
+            return data.joined(bridges)
+        assert data.graph is not None
+        longest = data.graph.lengths.max(initial=0.0) or np.inf
+        return data.joined(Bridges(bridges.edges, np.minimum(bridges.lengths, longest)))
 
     def _piecewise(self, data: Data, labels: NDArray[np.int64], run: Run) -> Fit:
         """Components one by one: side by side along the first coordinate, or only the largest with NaN elsewhere."""

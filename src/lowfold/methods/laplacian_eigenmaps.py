@@ -67,7 +67,7 @@ class LaplacianEigenmaps(GraphMethod):
     eigenvalues_ : array (n_components,), ascending, the zero of the constant left out
     degrees_ : array (n,), d_i = sum_j w_ij
     scale_ : float, the scale used
-    graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces
+    graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces; a bridge weighs as the longest edge does
     residual_, gap_, solver_ : what the solve was worth
 
     Examples
@@ -78,6 +78,7 @@ class LaplacianEigenmaps(GraphMethod):
     (2,)
     """
 
+    caps_bridges: ClassVar[bool] = True  # else a far component would hang on a weight of zero
     limits: ClassVar[Limits] = {
         **LIMITS,
         "weights": (Choice(("heat", "binary")), Function("g(squared lengths) -> weights")),
@@ -234,7 +235,8 @@ class HarmonicRow:
         """The edges that the new point would have in the symmetrised graph."""
         if trained.n_neighbors is None or self.kth_distance is None or trained.source is None:
             return found
-        reverse = within_radius(trained.source, self.kth_distance, queries=queries, run=run)
+        # a hair wider, because the two searches add up squares in different orders
+        reverse = within_radius(trained.source, self.kth_distance * (1 + 1e-12), queries=queries, run=run)
         n = found.n_points
         keys_f = found.rows() * n + found.indices
         keys_b = reverse.rows() * n + reverse.indices

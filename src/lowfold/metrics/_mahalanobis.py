@@ -86,6 +86,6 @@ def _root(M: Matrix, came: str) -> Matrix:
     worst = int(left.argmin())
     if left[worst] <= 8 * len(M) * np.finfo(float).eps:
         raise InvalidInput(
-            f"{came} is not positive definite, as mahalanobis needs: column {worst} depends on those before it; {way_out}"
+            f"{came} is not positive definite, as mahalanobis needs: column {worst} depends on those before; {way_out}"
         )
     return L

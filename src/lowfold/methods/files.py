@@ -1,0 +1,329 @@
+"""Fitted models as files of data alone: a zip of npy arrays and one JSON text. Nothing in a file is ever executed.
+
+    model -> get_params and fitted attributes -> JSON tree, arrays by number -> zip, whole or not at all
+
+Classes are named in the file and looked up in the registry or in `CLASSES` below; whatever is not listed there can be
+neither written nor read. Sizes are compared with the file before anything is allocated.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import math
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import FileProblem, InvalidInput
+from lowfold._core.limits import check_limits
+from lowfold.datasets._read_arrays import _npy
+from lowfold.datasets._read_result import existing_file, parsing, refuse
+from lowfold.datasets._write_table import replacing
+from lowfold.methods.registry import BY_NAME
+
+FORMAT = 1
+TEXT = "lowfold.json"
+KINDS = "fiubcU"  # of arrays: numbers, truth values, fixed-width text; never objects
+
+CLASSES: dict[str, str] = {
+    "Barycentric": "lowfold.methods._extend",
+    "Bridges": "lowfold.graph",
+    "Eigenpairs": "lowfold.spectral",
+    "GeodesicRow": "lowfold.methods._extend",
+    "GramRow": "lowfold.methods._extend",
+    "Graph": "lowfold.graph",
+    "HarmonicRow": "lowfold.methods.laplacian_eigenmaps",
+    "Impossible": "lowfold.methods._extend",
+    "LinearMap": "lowfold.methods._extend",
+    "Measured": "lowfold.graph",
+    "Neighbors": "lowfold.graph",
+    "Pairs": "lowfold.graph",
+    "Piece": "lowfold.methods._extend",
+    "Pieces": "lowfold.methods._extend",
+    "Points": "lowfold.graph",
+    "Trained": "lowfold.methods._fit",
+    "_Corner": "lowfold.methods._graph_method",
+}
+"""Class -> module of every part that a fitted model may hold. A new extension gets a line here."""
+
+
+def save(path: str | Path, model: Any, *, force: bool = False) -> None:
+    """Write a fitted model to one file of plain data, which `load` reads back bit for bit.
+
+    The file appears whole or not at all; an existing one is left alone unless `force`. Functions (a callable metric)
+    and random generators cannot be written as data: use a name and an int, or pickle.
+
+    >>> import lowfold, numpy, tempfile
+    >>> model = lowfold.PCA(1).fit(numpy.array([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lowfold.save(f"{folder}/line.lowfold", model)
+    ...     lowfold.load(f"{folder}/line.lowfold").transform([[1.0, 2.0]]).tolist()
+    [[0.0]]
+    """
+    name = type(model).__name__
+    if name not in BY_NAME or type(model) is not _class(name):
+        raise InvalidInput(f"only lowfold's own methods can be saved, as save(path, model); got {type(model).__name__}")
+    if not hasattr(model, "embedding_"):
+        raise InvalidInput(f"this {name} is not fitted, so there is nothing to save yet; call fit first")
+    arrays = _Arrays()
+    params = model.get_params(deep=False)
+    content = {
+        "format": FORMAT,
+        "versions": _versions(),
+        "class": name,
+        "parameters": {key: arrays.encode(value, key) for key, value in params.items()},
+        "fitted": {key: arrays.encode(value, key) for key, value in vars(model).items() if key not in params},
+    }
+    with replacing(Path(path), force=force) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(TEXT), json.dumps(content, allow_nan=False))  # no date: same model, same bytes
+        for number, array in enumerate(arrays.found):
+            with archive.open(f"{number}.npy", "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, array, allow_pickle=False)
+
+
+def load(path: str | Path) -> Any:
+    """The fitted model that `save` wrote. Only data are read; a damaged or foreign file is refused in one sentence."""
+    file = existing_file(path)
+    if not zipfile.is_zipfile(file):
+        refuse(path, "is not a model of lowfold: it is no zip archive, or it is cut short")
+    try:
+        with parsing(path, "model of lowfold"), zipfile.ZipFile(file) as archive:
+            _check_members(archive, file)
+            content = json.loads(archive.read(TEXT))
+            _check_content(content, path)
+            reader = _Reader(archive, str(path))
+            params = {key: reader.decode(value) for key, value in content["parameters"].items()}
+            fitted = {key: reader.decode(value) for key, value in content["fitted"].items()}
+            return _assembled(_class(content["class"]), params, fitted, path)
+    except InvalidInput as error:  # a part that refuses its own values does not know the file
+        raise error if isinstance(error, FileProblem) else FileProblem(f"{path}: {error}") from error
+
+
+# Writing ------------------------------------------------------------------------------------------------------------
+
+
+class _Arrays:
+    """Turns values into JSON and keeps the arrays met on the way, each once."""
+
+    def __init__(self) -> None:
+        self.found: list[NDArray[Any]] = []
+        self._number: dict[int, int] = {}
+
+    def encode(self, value: Any, where: str) -> Any:
+        """The JSON of a value; `where` names it in errors."""
+        if value is None or isinstance(value, (bool, str)):
+            return value
+        if isinstance(value, np.generic):
+            return {"scalar": self._place(np.asarray(value), where)}
+        if isinstance(value, int):
+            return value if abs(value) < 2**63 else {"int": str(value)}
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"float": str(value)}
+        if isinstance(value, np.ndarray):
+            return self._array(value, where)
+        if isinstance(value, (list, tuple)):
+            kind = "list" if isinstance(value, list) else "tuple"
+            return {kind: [self.encode(item, f"{where}[{i}]") for i, item in enumerate(value)]}
+        if isinstance(value, dict):
+            pairs = [[self.encode(k, where), self.encode(v, f"{where}[{k!r}]")] for k, v in value.items()]
+            return {"dict": pairs}
+        return self._object(value, where)
+
+    def _array(self, value: NDArray[Any], where: str) -> Any:
+        if value.dtype == object:
+            if value.ndim == 1 and all(isinstance(item, str) for item in value):
+                return {"names": value.tolist()}  # feature_names_in_ is such an array
+            raise InvalidInput(f"{where} is an array of Python objects, which cannot be saved as data; use pickle")
+        return {"array": self._place(value, where)}
+
+    def _place(self, array: NDArray[Any], where: str) -> int:
+        if array.dtype.kind not in KINDS or array.dtype.fields is not None:
+            raise InvalidInput(f"{where} is an array of {array.dtype}, which cannot be saved as data; use pickle")
+        if id(array) not in self._number:
+            self._number[id(array)] = len(self.found)
+            self.found.append(array)
+        return self._number[id(array)]
+
+    def _object(self, value: Any, where: str) -> Any:
+        from scipy.sparse import issparse
+
+        from lowfold.metrics import Metric
+
+        name = type(value).__name__
+        if isinstance(value, Metric) and value.name != "callable":
+            return {"metric": value.name, "params": self.encode(value.params, where)}
+        if issparse(value):
+            matrix: Any = value
+            matrix = matrix.tocsr()
+            parts = {key: self.encode(getattr(matrix, key), where) for key in ("data", "indices", "indptr")}
+            return {"csr": parts, "shape": [int(side) for side in matrix.shape]}
+        if CLASSES.get(name) and type(value) is _part(name):
+            return {
+                "object": name,
+                "fields": {key: self.encode(part, f"{where}.{key}") for key, part in _fields(value).items()},
+            }
+        if callable(value) or isinstance(value, Metric):
+            raise InvalidInput(f"{where} is a function, which cannot be saved as data; use a name, or pickle the model")
+        if isinstance(value, (np.random.Generator, np.random.RandomState)):
+            raise InvalidInput(f"{where} is a random generator, which cannot be saved as data; pass an int, or pickle")
+        raise InvalidInput(f"{where} is a {name}, which lowfold.methods.files.CLASSES does not list; use pickle")
+
+
+def _fields(part: Any) -> dict[str, Any]:
+    if dataclasses.is_dataclass(part):
+        return {field.name: getattr(part, field.name) for field in dataclasses.fields(part) if field.init}
+    return dict(vars(part))
+
+
+def _versions() -> dict[str, str]:
+    """What wrote the file: for the reader of an old one, and for bug reports."""
+    from lowfold._core.versions import CORE, versions
+
+    known = versions()
+    return {name: known[name] for name in ("python", *CORE)}
+
+
+# Reading ------------------------------------------------------------------------------------------------------------
+
+
+class _Reader:
+    """Turns JSON back into values; arrays are read when first named, and shared where the model shared them."""
+
+    def __init__(self, archive: zipfile.ZipFile, source: str) -> None:
+        self._archive, self._source = archive, source
+        self._arrays: dict[int, NDArray[Any]] = {}
+
+    def decode(self, node: Any) -> Any:
+        if node is None or isinstance(node, (bool, str, int, float)):
+            return node
+        if not isinstance(node, dict) or not node:
+            refuse(self._source, "is not a readable model: its text has parts that save never writes")
+        kind, value = next(iter(node.items()))
+        if kind == "array":
+            return self._array(value)
+        if kind == "scalar":
+            return self._array(value)[()]
+        if kind == "int":
+            return int(str(value)[:1000])
+        if kind == "float":
+            return float(value)
+        if kind in ("list", "tuple"):
+            items = [self.decode(item) for item in value]
+            return items if kind == "list" else tuple(items)
+        if kind == "dict":
+            return {self.decode(key): self.decode(item) for key, item in value}
+        if kind == "names":
+            return np.array([str(item) for item in value], dtype=object)
+        return self._object(kind, value, node)
+
+    def _array(self, number: Any) -> NDArray[Any]:
+        if not isinstance(number, int):
+            refuse(self._source, f"names an array {number!r}, where a number should stand")
+        if number not in self._arrays:
+            info = self._archive.getinfo(f"{number}.npy")
+            with self._archive.open(info) as stream:
+                array = _npy(stream, info.file_size, f"{self._source}, array {number}", kinds=KINDS)
+            self._arrays[number] = np.array(array, order="K")  # writable, as the arrays of a fresh fit are
+        return self._arrays[number]
+
+    def _object(self, kind: str, value: Any, node: dict[str, Any]) -> Any:
+        if kind == "metric":
+            from lowfold.metrics import resolve_metric
+
+            return resolve_metric(str(value), self.decode(node["params"]), None)
+        if kind == "csr":
+            from scipy.sparse import csr_array
+
+            data, indices, indptr = (self.decode(value[key]) for key in ("data", "indices", "indptr"))
+            matrix = csr_array((data, indices, indptr), shape=tuple(node["shape"]))
+            matrix.check_format(full_check=True)
+            return matrix
+        if kind == "object" and value in CLASSES:
+            fields = {str(key): self.decode(part) for key, part in node["fields"].items()}
+            return _checked_part(_part(value)(**fields), self._source)
+        return refuse(self._source, f"holds a part {value!r} that this version of lowfold does not know")
+
+
+def _class(name: str) -> Any:
+    """A method of the registry."""
+    return getattr(importlib.import_module(f"lowfold.methods.{BY_NAME[name].module}"), name)
+
+
+def _part(name: str) -> Any:
+    """A class of the list above."""
+    return getattr(importlib.import_module(CLASSES[name]), name)
+
+
+def _check_members(archive: zipfile.ZipFile, file: Path) -> None:
+    """Nothing is packed, so that no member can be larger than the file; no two members share bytes."""
+    members = archive.infolist()
+    names = [info.filename for info in members]
+    if TEXT not in names:
+        refuse(file, f"is not a model of lowfold: it has no {TEXT}")
+    packed = any(info.compress_type != zipfile.ZIP_STORED for info in members)
+    if packed or len(set(names)) < len(names) or sum(info.file_size for info in members) > file.stat().st_size:
+        refuse(file, "is not a model that lowfold wrote: its parts are packed, doubled or larger than the file")
+
+
+def _check_content(content: Any, path: object) -> None:
+    known = isinstance(content, dict) and all(isinstance(content.get(key), dict) for key in ("parameters", "fitted"))
+    if not known or not isinstance(content.get("format"), int):
+        refuse(path, "is not a readable model: its text lacks the format, the parameters or the fitted values")
+    if content["format"] > FORMAT:
+        version = str(dict(content.get("versions") or {}).get("lowfold"))[:20]
+        refuse(path, f"was written by lowfold {version} in a newer format ({content['format']}); update lowfold")
+    if content.get("class") not in BY_NAME:
+        refuse(path, f"holds a {str(content.get('class'))[:50]!r}; the methods known here are {', '.join(BY_NAME)}")
+
+
+def _checked_part(part: Any, source: str) -> Any:
+    """Sizes inside a part agree: compiled loops trust them."""
+    from lowfold.methods._fit import Trained
+
+    if isinstance(part, Trained):
+        sizes = {len(part.coordinates), *(piece.n for piece in (part.source, part.graph) if piece is not None)}
+        if len(sizes) > 1 or np.ndim(part.coordinates) != 2:
+            refuse(source, f"is damaged: points, graph and coordinates have different sizes {sorted(sizes)}")
+    return part
+
+
+def _assembled(cls: Any, params: dict[str, Any], fitted: dict[str, Any], path: object) -> Any:
+    """The model from its values; names that would replace part of the class itself are refused."""
+    name = cls.__name__
+    known = cls._get_param_names()
+    for key in params:
+        if key not in known:
+            refuse(path, f"{name} has no parameter {key!r} in this version of lowfold; it has {', '.join(known)}")
+    check_limits(name, params, cls.limits)
+    model = cls(**params)
+    for key, value in fitted.items():
+        if not key.isidentifier() or key.startswith("__") or hasattr(cls, key) or key in known:
+            refuse(path, f"holds a value {key[:50]!r}, which is no fitted attribute of {name}")
+        setattr(model, key, value)
+    _check_model(model, path)
+    return model
+
+
+def _check_model(model: Any, path: object) -> None:
+    from lowfold.methods._fit import Trained
+
+    trained = getattr(model, "_trained", None)
+    embedding = getattr(model, "embedding_", None)
+    whole = (
+        isinstance(trained, Trained)
+        and isinstance(embedding, np.ndarray)
+        and embedding.ndim == 2
+        and len(embedding) == len(trained.coordinates)
+        and hasattr(getattr(model, "_extend", None), "place")
+        and hasattr(getattr(model, "_invert", None), "restore")
+    )
+    if not whole:
+        refuse(path, f"is damaged: the parts of this {type(model).__name__} are missing or do not belong together")
+
+
+__all__ = ["CLASSES", "load", "save"]
