@@ -10,7 +10,7 @@ from numba import njit
 
 TILE = 256  # columns at a time: what eight rows need of D and V stays in the first-level cache
 _ROWS = 8
-_LANES = 8
+_LANES = 32
 
 
 @njit(nogil=True, cache=True)

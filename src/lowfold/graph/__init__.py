@@ -1,5 +1,6 @@
 """From data or dissimilarities to `Neighbors` to `Graph`: search, symmetrising, components, geodesics, Laplacians."""
 
+from lowfold.graph._build import consistency, find_neighbors
 from lowfold.graph._components import closed_classes, components, is_connected, strong_components
 from lowfold.graph._connect import Bridges, connecting_k, enlarge, find_bridges
 from lowfold.graph._consistency import Consistency, check_consistency, local_dimensions, shortcut_edges
@@ -34,11 +35,13 @@ __all__ = [
     "check_consistency",
     "closed_classes",
     "components",
+    "consistency",
     "connecting_k",
     "contract",
     "default_neighbors",
     "enlarge",
     "find_bridges",
+    "find_neighbors",
     "geodesics",
     "heat_kernel",
     "is_connected",

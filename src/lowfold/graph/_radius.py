@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
@@ -10,7 +12,7 @@ from lowfold._core.jit import kernels
 from lowfold._core.memory import require
 from lowfold._core.parallel import block_slices, resolve_jobs, run_blocks
 from lowfold._core.run import Run
-from lowfold.graph._search import select_search, trim
+from lowfold.graph._search import Features, safe_range, select_search
 from lowfold.graph._source import Measured, Pairs, Points, Source
 from lowfold.graph._types import Neighbors
 
@@ -36,14 +38,14 @@ def within_radius(
     with run.stage("neighbours within radius"):
         if isinstance(source, Measured):
             pairs = queries.pairs if isinstance(queries, Measured) else source.pairs
-            return _filtered(pairs.rows(), pairs.indices, pairs.distances, limit, pairs.n, source.n)
+            return _filtered(pairs.rows(), pairs.indices.astype(np.int64), pairs.distances, limit, pairs.n, source.n)
         if isinstance(source, Pairs):
             D = queries.distances if isinstance(queries, Pairs) else source.distances
-            return _from_rows(lambda part: D[part], len(D), limit, queries is None, run)
+            return _from_rows(lambda part: D[part], len(D), limit, queries is None)
         assert queries is None or isinstance(queries, np.ndarray)
         Q = source.X if queries is None else queries
         if source.metric.feature_map is None:
-            return _from_rows(lambda part: source.rows(Q[part]), len(Q), limit, queries is None, run)
+            return _from_rows(lambda part: source.rows(Q[part]), len(Q), limit, queries is None)
         return _mapped(source, Q, limit, queries is None, run)
 
 
@@ -55,7 +57,7 @@ def _filtered(rows: Ints, columns: Ints, distances: Floats, limit: Floats, m: in
     return Neighbors(indptr, columns[order], distances[order], n)
 
 
-def _from_rows(rows_of, m: int, limit: Floats, itself: bool, run: Run) -> Neighbors:  # type: ignore[no-untyped-def]
+def _from_rows(rows_of: Callable[[slice], Features], m: int, limit: Floats, itself: bool) -> Neighbors:
     """Full rows of distances, block by block."""
     n = len(limit)
     parts = block_slices(m, max(1, int(4e6) // max(1, n)))
@@ -73,9 +75,9 @@ def _from_rows(rows_of, m: int, limit: Floats, itself: bool, run: Run) -> Neighb
 
 def _mapped(source: Points, Q: NDArray[np.floating], limit: Floats, itself: bool, run: Run) -> Neighbors:
     F = source.features()
-    G = F if itself else source.features(Q)
+    F, G, exponent = safe_range(F, F if itself else source.features(Q))
     unfinish, finish = source.metric.unfinish, source.metric.finish
-    reach = limit if unfinish is None else np.asarray(unfinish(limit), dtype=np.float64)
+    reach = np.ldexp(limit if unfinish is None else np.asarray(unfinish(limit), dtype=np.float64), -exponent)
     if select_search(source.n, F.shape[1]) == "kdtree":
         rows, columns = _tree_candidates(F, G, reach, run)
     else:
@@ -83,15 +85,14 @@ def _mapped(source: Points, Q: NDArray[np.floating], limit: Floats, itself: bool
     if itself:
         kept = rows != columns
         rows, columns = rows[kept], columns[kept]
-    distances = np.empty(len(rows))
-    for part in block_slices(len(rows), 1_000_000):
-        difference = G[rows[part]].astype(np.float64) - F[columns[part]].astype(np.float64)
-        distances[part] = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+    squared = np.empty(len(rows))
+    kernels(_KERNELS).pair_distances(G, F, rows, columns, squared)
+    distances = np.ldexp(np.sqrt(squared), exponent)
     distances = distances if finish is None else np.asarray(finish(distances), dtype=np.float64)
     return _filtered(rows, columns, distances, limit, len(G), source.n)
 
 
-def _tree_candidates(F, G, reach: Floats, run: Run) -> tuple[Ints, Ints]:  # type: ignore[no-untyped-def]
+def _tree_candidates(F: Features, G: Features, reach: Floats, run: Run) -> tuple[Ints, Ints]:
     """Queries in the balls around the points: the tree is on the queries, because the radius belongs to the point."""
     tree = cKDTree(G.astype(np.float64, copy=False), balanced_tree=False, compact_nodes=False)
     wide = reach * (1 + 1e-9)
@@ -106,7 +107,7 @@ def _tree_candidates(F, G, reach: Floats, run: Run) -> tuple[Ints, Ints]:  # typ
     return np.concatenate(rows), np.concatenate(columns)
 
 
-def _product_candidates(F, G, reach: Floats, run: Run) -> tuple[Ints, Ints]:  # type: ignore[no-untyped-def]
+def _product_candidates(F: Features, G: Features, reach: Floats, run: Run) -> tuple[Ints, Ints]:
     """Blocked matrix products; the limit is widened by the rounding error, the exact test comes after."""
     loops = kernels(_KERNELS)
     centre = F.mean(axis=0, dtype=np.float64).astype(F.dtype)
@@ -138,6 +139,3 @@ def _product_candidates(F, G, reach: Floats, run: Run) -> tuple[Ints, Ints]:  # 
 
     run_blocks(work, len(parts), n_jobs=run.n_jobs)
     return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
-
-
-__all__ = ["trim", "within_radius"]

@@ -1,11 +1,15 @@
 """The one door to neighbours.
 
-An exact search takes a few candidates more than k, recomputes their distances by direct differences in float64, sorts by
-(distance, index), and proves that nothing left out can be nearer; rows where it cannot are searched again by brute force.
-So every exact backend gives the same neighbours, ties included.
+An exact search takes a few candidates more than k, recomputes their distances by direct differences in float64, sorts
+by (distance, index), and proves that nothing left out can be nearer; rows where it cannot are searched again by brute
+force. So every exact backend gives the same neighbours and the same distances to the last bit, ties included, and a
+search by radius, which computes them in the same loop, finds whatever lies at exactly that distance.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +18,15 @@ from scipy.spatial import cKDTree
 from lowfold._core.errors import InvalidInput
 from lowfold._core.extras import load_extra
 from lowfold._core.jit import kernels
-from lowfold._core.parallel import block_slices, resolve_jobs, run_blocks
+from lowfold._core.parallel import Progress, block_slices, resolve_jobs, run_blocks
 from lowfold._core.run import Run
 from lowfold.graph._source import Measured, Pairs, Points, Source
 from lowfold.graph._types import Neighbors
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Features = NDArray[np.floating[Any]]
+Found = tuple[Floats, Ints, float]  # squared distances, indices, recall
 
 TREE_COLUMNS = 12  # up to here a k-d tree beats blocked matrix products on data that fill their space
 _KERNELS = "lowfold.graph._search_kernels"
@@ -29,7 +35,7 @@ SEARCHES = ("auto", "kdtree", "brute", "faiss")
 
 
 def select_search(n: int, n_features: int, *, mapped: bool = True) -> str:
-    """What `search="auto"` uses: "kdtree" up to 12 columns, "brute" (blocked matrix products) beyond or without a map."""
+    """What `search="auto"` uses: "kdtree" up to 12 columns, "brute" (blocked products) beyond or without a map."""
     return "kdtree" if mapped and n_features <= TREE_COLUMNS and n > 64 else "brute"
 
 
@@ -46,6 +52,8 @@ def nearest(
     room = source.n if queries is not None else source.n - 1
     if not 1 <= k <= room:
         raise InvalidInput(f"n_neighbors must lie in 1..{room} for {source.n} points; got {k}")
+    if search not in SEARCHES:
+        raise InvalidInput(f"search must be one of {', '.join(SEARCHES)}; got {search!r}")
     with run.stage("neighbours") as progress:
         if isinstance(source, Measured):
             measured = queries.pairs if isinstance(queries, Measured) else source.pairs
@@ -57,13 +65,15 @@ def nearest(
         if source.metric.feature_map is None:
             return _unmapped(source, queries, k, run)
         F = source.features()
-        Q = F if queries is None else source.features(queries)
+        F, Q, exponent = safe_range(F, F if queries is None else source.features(queries))
         backend = select_search(source.n, F.shape[1]) if search == "auto" else search
-        finder = {"kdtree": _tree, "brute": _brute, "faiss": _faiss}[backend]
-        squared, index, recall = finder(F, Q, k, queries is None, run, progress)
-    distances = np.sqrt(squared)
+        squared, index, recall = _FINDERS[backend](F, Q, k, queries is None, run, progress)
+    distances = np.ldexp(np.sqrt(squared), exponent)
     finish = source.metric.finish
     distances = distances if finish is None else np.asarray(finish(distances), dtype=np.float64)
+    tied = np.flatnonzero((distances[:, 1:] == distances[:, :-1]).any(axis=1))
+    if len(tied):  # the root and `finish` can make equal what was not
+        distances[tied], index[tied] = _sorted_rows(distances[tied], index[tied])
     m = len(index)
     return Neighbors(np.arange(0, m * k + 1, k), index.ravel(), distances.ravel(), source.n, recall)
 
@@ -79,6 +89,15 @@ def trim(neighbors: Neighbors, keep: Ints, radius: float | None = None) -> Neigh
     return Neighbors(indptr, neighbors.indices[kept], neighbors.distances[kept], neighbors.n_points, neighbors.recall)
 
 
+def safe_range(F: Features, Q: Features) -> tuple[Features, Features, int]:
+    """F and Q divided by a power of two, and its exponent, where squares would overflow or vanish; else as they are."""
+    exponent = int(np.frexp(max(np.abs(F).max(initial=0.0), np.abs(Q).max(initial=0.0)))[1])
+    if abs(exponent) <= (50 if F.dtype == np.float32 else 400):
+        return F, Q, 0
+    scaled = np.ldexp(F, -exponent)
+    return scaled, scaled if Q is F else np.ldexp(Q, -exponent), exponent
+
+
 def _own(n: int, m: int, itself: bool) -> Ints:
     return np.arange(n) if itself else np.full(m, -1)
 
@@ -91,7 +110,12 @@ def _sorted_rows(squared: Floats, index: Ints) -> tuple[Floats, Ints]:
     return np.take_along_axis(squared, order, 1), np.take_along_axis(index, order, 1)
 
 
-def _tree(F, Q, k, itself, run, progress):  # type: ignore[no-untyped-def]
+def _rounding(F: Features) -> float:
+    """A bound c: squared distances by products, or in another order of summation, err by c (|x|^2 + |y|^2) at most."""
+    return 2.0 * (F.shape[1] + 8) * float(np.finfo(F.dtype).eps)
+
+
+def _tree(F: Features, Q: Features, k: int, itself: bool, run: Run, progress: Progress) -> Found:
     """k-d tree. One candidate beyond k shows whether a tie runs over the edge; such rows are searched wider."""
     n = len(F)
     tree = cKDTree(F.astype(np.float64, copy=False), balanced_tree=False, compact_nodes=False)
@@ -105,10 +129,10 @@ def _tree(F, Q, k, itself, run, progress):  # type: ignore[no-untyped-def]
         open_rows = []
         for part in block_slices(len(rows), 200_000):
             now = rows[part]
-            distance, found = tree.query(Q[now], width, workers=resolve_jobs(run.n_jobs))
-            good = _settle(distance.reshape(len(now), -1), found.reshape(len(now), -1), own[now], k, n)
-            squared[now[good[0]]], index[now[good[0]]] = good[1], good[2]
-            open_rows.append(now[~good[0]])
+            distance, found = tree.query(Q[now], np.arange(1, width + 1), workers=resolve_jobs(run.n_jobs))
+            certain, exact, items = _settle(F, Q[now], np.asarray(distance), np.asarray(found), own[now], k)
+            squared[now[certain]], index[now[certain]] = exact, items
+            open_rows.append(now[~certain])
             progress(part.stop / len(rows))
         rows, width = np.concatenate(open_rows), min(n, 4 * width)
     if len(rows):
@@ -116,23 +140,25 @@ def _tree(F, Q, k, itself, run, progress):  # type: ignore[no-untyped-def]
     return squared, index, 1.0
 
 
-def _settle(distance: Floats, found: Ints, own: Ints, k: int, n: int) -> tuple[NDArray[np.bool_], Floats, Ints]:
-    """Rows whose k nearest are certain, with squared distances and indices; ties ordered by index."""
+def _settle(
+    F: Features, Q: Features, distance: Floats, found: Ints, own: Ints, k: int
+) -> tuple[NDArray[np.bool_], Floats, Ints]:
+    """Rows whose k nearest are certain, with squared distances by direct differences and indices, ties by index."""
     m, width = found.shape
+    complete = width >= len(F)
+    beyond = distance[:, -1] ** 2 * (1 - _rounding(F.astype(np.float64, copy=False)))  # nothing left out is nearer
     keep = found != own[:, None]
     keep[keep.all(axis=1), -1] &= own[keep.all(axis=1)] < 0  # the point itself lost in a crowd of duplicates
     if (own >= 0).all():
-        distance, found = distance[keep].reshape(m, width - 1), found[keep].reshape(m, width - 1)
-    complete = width >= n
-    certain = np.full(m, True) if complete else distance[:, k - 1] < distance[:, -1]
-    distance, found = distance[certain], found[certain]
-    tied = (distance[:, 1:] == distance[:, :-1]).any(axis=1)
-    if tied.any():
-        distance[tied], found[tied] = _sorted_rows(distance[tied], found[tied])
-    return certain, distance[:, :k] ** 2, found[:, :k]
+        found = found[keep].reshape(m, width - 1)
+    exact = np.empty(found.shape)
+    kernels(_KERNELS).candidate_distances(Q, F, found, exact)
+    exact, found = _sorted_rows(exact, found)
+    certain = np.full(m, True) if complete else exact[:, k - 1] < beyond
+    return certain, exact[certain, :k], found[certain, :k]
 
 
-def _brute(F, Q, k, itself, run, progress):  # type: ignore[no-untyped-def]
+def _brute(F: Features, Q: Features, k: int, itself: bool, run: Run, progress: Progress) -> Found:
     """Blocked matrix products on centred data, then candidates recomputed and checked against the rounding error."""
     loops = kernels(_KERNELS)
     n = len(F)
@@ -143,9 +169,9 @@ def _brute(F, Q, k, itself, run, progress):  # type: ignore[no-untyped-def]
     width = min(n - itself, k + 8)
     squared, index = np.empty((len(Q), k)), np.empty((len(Q), k), dtype=np.int64)
     certain = np.empty(len(Q), dtype=bool)
-    # A product in this precision errs by at most c (|x|^2 + |y|^2), and |y|^2 <= 2 |x|^2 + 2 d^2: so a point left out at
-    # computed distance t is truly at least (t - 3 c |x|^2) / (1 + 2 c) away, whatever its own norm.
-    c = 2.0 * (F.shape[1] + 8) * float(np.finfo(F.dtype).eps)
+    # A product in this precision errs by at most c (|x|^2 + |y|^2), and |y|^2 <= 2 |x|^2 + 2 d^2: so a point left out
+    # at computed distance t is truly at least (t - 3 c |x|^2) / (1 + 2 c) away, whatever its own norm.
+    c = _rounding(F)
     parts = block_slices(len(Q), 1024)
 
     def work(i: int) -> None:
@@ -172,7 +198,7 @@ def _brute(F, Q, k, itself, run, progress):  # type: ignore[no-untyped-def]
     return squared, index, 1.0
 
 
-def _exact(F, Q, rows, own, k, run):  # type: ignore[no-untyped-def]
+def _exact(F: Features, Q: Features, rows: Ints, own: Ints, k: int, run: Run) -> tuple[Floats, Ints]:
     """Rows searched by direct differences over all points."""
     loops = kernels(_KERNELS)
     squared, index = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.int64)
@@ -186,7 +212,7 @@ def _exact(F, Q, rows, own, k, run):  # type: ignore[no-untyped-def]
     return _sorted_rows(squared, index)
 
 
-def _faiss(F, Q, k, itself, run, progress):  # type: ignore[no-untyped-def]
+def _faiss(F: Features, Q: Features, k: int, itself: bool, run: Run, progress: Progress) -> Found:
     """Approximate: an inverted file with exact distances inside; recall is measured on 200 rows."""
     faiss = load_extra("faiss", "ann", "search='faiss'")
     n, D = F.shape
@@ -217,6 +243,13 @@ def _faiss(F, Q, k, itself, run, progress):  # type: ignore[no-untyped-def]
     recall = np.mean([len(np.intersect1d(a, b)) / k for a, b in zip(index[sample], truth, strict=True)])
     progress(1.0)
     return squared, index, float(recall)
+
+
+_FINDERS: dict[str, Callable[[Features, Features, int, bool, Run, Progress], Found]] = {
+    "kdtree": _tree,
+    "brute": _brute,
+    "faiss": _faiss,
+}
 
 
 def _unmapped(source: Points, queries: NDArray[np.floating] | None, k: int, run: Run) -> Neighbors:

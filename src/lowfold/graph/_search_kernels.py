@@ -28,7 +28,8 @@ def _sift(keys, items, k):
 def keep_nearest(block, first_column, own, keys, items):
     """Update per-row heaps (keys, items) of the k best (distance, index) with the columns of `block`.
 
-    own[r] is the row's own index, which is skipped; NaN never wins. Heaps start filled with inf and the number of points.
+    own[r] is the row's own index, which is skipped; NaN never wins. Heaps start filled with inf and the number of
+    points.
     """
     rows, columns = block.shape
     k = keys.shape[1]
@@ -85,8 +86,20 @@ def candidate_distances(queries, points, index, out):
 
 
 @njit(nogil=True, cache=True)
+def pair_distances(queries, points, rows, columns, out):
+    """out[p] = ||queries[rows[p]] - points[columns[p]]||^2, summed as in `candidate_distances`, to the same bits."""
+    D = points.shape[1]
+    for p in range(len(rows)):
+        d = 0.0
+        for f in range(D):
+            t = np.float64(queries[rows[p], f]) - np.float64(points[columns[p], f])
+            d += t * t
+        out[p] = d
+
+
+@njit(nogil=True, cache=True)
 def within(block, limit, first_column, own, rows_out, columns_out):
-    """Collect the entries of `block` at most limit[column]; returns how many there are (beyond the room: count only)."""
+    """Collect the entries of `block` at most limit[column]; returns how many there are, even beyond the room."""
     rows, columns = block.shape
     count = 0
     for r in range(rows):

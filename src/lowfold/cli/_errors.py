@@ -1,0 +1,78 @@
+"""Errors in one line on standard error, and the exit code that belongs to each."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+from lowfold._core.errors import LowfoldError
+
+OK, USER, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+UsageError: Any = typer.BadParameter.__bases__[0]  # click's own class, which newer Typer carries inside itself
+
+
+def guarded(command: Callable[[], Any], args: Sequence[str]) -> int:
+    """Run a command; whatever it raises becomes one line and an exit code. `--debug` shows the trace as well."""
+    try:
+        code = command()
+        sys.stdout.flush()
+        return code if isinstance(code, int) else OK
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return USER
+    except (KeyboardInterrupt, typer.Abort):
+        return _say("interrupted", INTERRUPTED)
+    except UsageError as error:
+        _trace(args)
+        where = getattr(getattr(error, "ctx", None), "command_path", "lowfold")
+        return _say(f"{_one_line(error.format_message())} (see {where} --help)", USAGE)
+    except MemoryError as error:
+        _trace(args)
+        return _say(_one_line(error) or "there is not enough memory; try lowfold plan, or another method", USER)
+    except (LowfoldError, ValueError, OSError) as error:
+        _trace(args)
+        return _say(_one_line(error), USER)
+    except Exception as error:  # noqa: BLE001 - a defect of lowfold: said so, without a page of trace
+        _trace(args)
+        return _say(f"this is a defect of lowfold: {type(error).__name__}: {_one_line(error)}; see --debug", USER)
+
+
+def _trace(args: Sequence[str]) -> None:
+    if "--debug" in args:
+        traceback.print_exc()
+
+
+def _one_line(error: object) -> str:
+    return " ".join(str(error).split())
+
+
+def _say(words: str, code: int) -> int:
+    sys.stderr.write(f"lowfold: {words}\n")
+    return code
+
+
+@contextmanager
+def told_once(quiet: bool) -> Iterator[None]:
+    """Warnings as one line each on standard error, none of them twice."""
+    seen: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        words = _one_line(message)
+        if not quiet and words not in seen:
+            seen.add(words)
+            sys.stderr.write(f"lowfold: warning: {words}\n")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        warnings.showwarning = show
+        yield

@@ -1,0 +1,76 @@
+"""From the text of a flag to a parameter's value, and from a name as typed to a method."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import typer
+
+from lowfold._core.limits import Choice, Flag, Limit, Null
+from lowfold.methods.registry import REGISTRY, Entry
+
+TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+def parse_value(text: str, limits: Sequence[Limit] = ()) -> Any:
+    """The value that `text` stands for: a named choice, none, true/false, a Python literal, else the text itself.
+
+    >>> parse_value("12"), parse_value("1e-3"), parse_value("{'p': 3}"), parse_value("heat")
+    (12, 0.001, {'p': 3}, 'heat')
+    """
+    if any(isinstance(limit, Choice) and limit.allows(text) for limit in limits):
+        return text
+    word = text.strip().lower()
+    if word in ("none", "null") and (not limits or any(isinstance(limit, Null) for limit in limits)):
+        return None
+    if word in TRUTH and (not limits or any(isinstance(limit, Flag) for limit in limits)):
+        return TRUTH[word]
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return text
+
+
+def parse_settings(pairs: Iterable[str], flag: str) -> dict[str, str]:
+    """name=value pairs of a repeated flag; dashes in names are underscores."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise typer.BadParameter(f"{flag} takes name=value; got {pair!r}")
+        found[name.strip().replace("-", "_")] = value
+    return found
+
+
+def plain(name: str) -> str:
+    """A name without case, dashes, underscores and spaces: 'laplacian-eigenmaps' is 'LaplacianEigenmaps'."""
+    return "".join(letter for letter in name.lower() if letter not in "-_ ")
+
+
+def find_method(name: str) -> Entry:
+    """The registry's row for a name as a user may type it."""
+    by_plain = {plain(entry.name): entry for entry in REGISTRY}
+    if plain(name) in by_plain:
+        return by_plain[plain(name)]
+    near = difflib.get_close_matches(plain(name), by_plain, n=1, cutoff=0.6)
+    hint = f"did you mean {by_plain[near[0]].name}? " if near else ""
+    raise typer.BadParameter(f"there is no method {name!r}; {hint}the methods are {', '.join(e.name for e in REGISTRY)}")
+
+
+def method_class(entry: Entry) -> Any:
+    """The class of a row; this loads scikit-learn."""
+    return getattr(importlib.import_module(f"lowfold.methods.{entry.module}"), entry.name)
+
+
+def parameters_for(cls: Any, given: Mapping[str, str]) -> dict[str, Any]:
+    """Texts as values for this class; one that it does not have is refused with the list of those it has."""
+    known = cls._get_param_names()
+    for name in given:
+        if name not in known:
+            shown = ", ".join(f"--{key.replace('_', '-')}" for key in known if key != "verbose")
+            raise typer.BadParameter(f"{cls.__name__} has no parameter {name!r}; it has {shown}")
+    return {name: parse_value(text, cls.limits.get(name, ())) for name, text in given.items()}

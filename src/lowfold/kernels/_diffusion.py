@@ -1,0 +1,238 @@
+"""Diffusion kernels: how strongly two points exchange heat, and the Markov chain that this makes of them.
+
+Coifman & Lafon (2006), doi:10.1016/j.acha.2006.04.006; Wang (2012), Chapter 14; Zelnik-Manor & Perona (2004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, diags_array
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.memory import require
+from lowfold._core.operators import DenseOperator, SparseOperator
+from lowfold._core.stacks import stacked_eigvalsh
+from lowfold.graph import Graph, Neighbors
+from lowfold.kernels._gaussian import auto_scale
+from lowfold.spectral import Eigenpairs
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """k(x, y) as a function of the squared distance d^2, the same for training points and new ones.
+
+    weights  "heat": exp(-d^2 / scale); "self_tuning": exp(-d^2 / (t_x t_y scale)); "binary": 1; or a function h, which
+             gives h(d^2 / scale)
+    local    t_j of the training points, their distance to the `tuning`-th nearest other point; None but for "self_tuning"
+    """
+
+    weights: str | Callable[[Floats], Floats]
+    scale: float
+    local: Floats | None = None
+
+    def __call__(self, squared: Floats, product: Floats | float = 1.0) -> Floats:
+        """Weights of pairs with these squared distances; `product` is t_x t_y where the scales are local."""
+        if self.weights == "binary":
+            return np.ones(np.shape(squared))
+        ratio = squared / (self.scale * product)
+        if not callable(self.weights):
+            return np.exp(-ratio)
+        values = np.asarray(self.weights(ratio), dtype=np.float64)
+        if values.shape != np.shape(squared):
+            raise InvalidInput(
+                f"weights must map an array of squared distances over scale to one of its shape; got {values.shape} for "
+                f"{np.shape(squared)}"
+            )
+        if not np.isfinite(values).all() or values.min(initial=0.0) < 0:
+            raise InvalidInput("weights must be a finite function, 0 or more; an admissible kernel has no other values")
+        return values
+
+    def itself(self) -> float:
+        """k(x, x)."""
+        return float(self(np.zeros(1))[0])
+
+    def of_graph(self, graph: Graph) -> Floats:
+        """Weights in the order of the graph's entries."""
+        product: Floats | float = 1.0
+        if self.local is not None:
+            product = self.local[graph.rows()] * self.local[graph.indices]
+        return self(graph.lengths**2, product)
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """The Markov chain P = D^-1 K~ with K~_ij = K_ij / (q_i q_j)^alpha, q = K 1, D = diag(K~ 1).
+
+    `operator` is S = D^-1/2 K~ D^-1/2, which is symmetric, has P's eigenvalues, and 1 as its largest.
+    """
+
+    operator: SparseOperator | DenseOperator
+    densities: Floats
+    degrees: Floats
+
+    @property
+    def trivial(self) -> Floats:
+        """The eigenvector of 1, sqrt(d), as a column."""
+        return np.sqrt(self.degrees)[:, None]
+
+    @property
+    def stationary(self) -> Floats:
+        """phi_0 = d / sum(d): where the walk ends up, whatever its start."""
+        return self.degrees / self.degrees.sum()
+
+    def right(self, pairs: Eigenpairs) -> Floats:
+        """psi with P psi = lambda psi and sum_i psi_i^2 phi_0(i) = 1; psi_0 = 1."""
+        return pairs.vectors / np.sqrt(self.stationary)[:, None]
+
+    def left(self, pairs: Eigenpairs) -> Floats:
+        """phi with phi' P = lambda phi' and sum_i phi_i^2 / phi_0(i) = 1; phi_l = psi_l phi_0, phi_k' psi_l = delta_kl."""
+        return pairs.vectors * np.sqrt(self.stationary)[:, None]
+
+    def transition(self) -> csr_array | Floats:
+        """P itself; rows sum to 1. Not symmetric."""
+        root = np.sqrt(self.degrees)
+        if isinstance(self.operator, DenseOperator):
+            return np.asarray(self.operator.matrix * root[None, :] / root[:, None])
+        return csr_array(diags_array(1 / root) @ self.operator.matrix @ diags_array(root))
+
+
+def markov(graph: Graph, values: Floats, loops: float, *, alpha: float, n_jobs: int | None = None) -> Walk:
+    """The walk on the edges of a graph with weights `values` and self-loops of weight `loops`."""
+    rows, columns = graph.rows(), graph.indices
+    q = _positive(np.bincount(rows, values, minlength=graph.n) + loops)
+    a = q**-alpha
+    tilde = values * (a[rows] * a[columns])  # grouped so that rounding keeps the symmetry
+    d = np.bincount(rows, tilde, minlength=graph.n) + loops * a * a
+    s = 1.0 / np.sqrt(d)
+    S = graph.to_scipy(tilde * (s[rows] * s[columns]))
+    if loops > 0:
+        S = csr_array(S + diags_array(loops * a * a / d, format="csr"))
+    return Walk(SparseOperator(S, bound=1.0, n_jobs=n_jobs), q, d)
+
+
+def markov_dense(K: Floats, *, alpha: float, n_jobs: int | None = None) -> Walk:
+    """The walk of a whole symmetric matrix of weights, which is overwritten."""
+    q = _positive(K.sum(axis=1))
+    a = q**-alpha
+    K *= a[:, None]
+    K *= a[None, :]
+    d = K.sum(axis=1)
+    s = 1.0 / np.sqrt(d)
+    K *= s[:, None]
+    K *= s[None, :]
+    return Walk(DenseOperator(K, bound=1.0, n_jobs=n_jobs), q, d)
+
+
+def complete_weights(distances: NDArray[np.floating], profile: Profile, loops: float) -> Floats:
+    """k(x_i, x_j) for all pairs, `loops` on the diagonal, 0 where the distance is unmeasured (NaN) or infinite."""
+    n = len(distances)
+    require(4 * 8.0 * n * n, f"a complete graph of {n} points", "use n_neighbors, radius, a threshold above 0 or landmarks")
+    squared = distances.astype(np.float64) ** 2
+    known = np.isfinite(squared)
+    squared[~known] = 0.0
+    product = 1.0 if profile.local is None else profile.local[:, None] * profile.local[None, :]
+    K = np.where(known, profile(squared, product), 0.0)
+    np.fill_diagonal(K, loops)
+    return K
+
+
+def _positive(q: Floats) -> Floats:
+    lonely = np.flatnonzero(~(q > 0))
+    if len(lonely):
+        raise InvalidInput(
+            f"point {lonely[0]} has no weight at all ({len(lonely)} such points), so no walk leaves it; use a larger scale, "
+            "more n_neighbors, or self_loops above 0"
+        )
+    return q
+
+
+def local_scales(neighbors: Neighbors, m: int) -> Floats:
+    """t_i = distance from point i to its m-th nearest neighbour. Coincident points: the smallest positive t instead of 0."""
+    t = neighbors.distances[neighbors.indptr[:-1] + m - 1]
+    positive = t > 0
+    if not positive.any():
+        return np.ones(len(t))
+    return np.where(positive, t, t[positive].min())
+
+
+class SlopeScale(NamedTuple):
+    """Scale of steepest growth, and the dimension that the slope there suggests."""
+
+    scale: float
+    dimension: float
+
+
+def slope_scale(graph: Graph, *, steps: int = 60) -> SlopeScale:
+    """The scale e at which S(e) = sum_ij exp(-d_ij^2 / e), self included, grows fastest on log-log axes.
+
+    Between too small (S = n, only the points themselves) and too large (S = number of pairs) log S rises with slope
+    dim / 2 (Coifman, Shkolnisky, Sigworth & Singer 2008, doi:10.1109/TIP.2008.2002305). Edges that a graph leaves out lower
+    the slope at large scales.
+    """
+    squared = graph.lengths[graph.lengths > 0] ** 2
+    if len(squared) == 0:
+        return SlopeScale(1.0, 0.0)
+    if len(squared) > 200_000:  # every so many edges, the shortest and longest included, give the same curve
+        squared = np.sort(squared)[:: len(squared) // 200_000]
+    logs = np.linspace(np.log(squared.min()) - 3, np.log(squared.max()) + 3, steps)
+    own = graph.n * len(squared) / max(len(graph.lengths), 1)
+    slopes = np.empty(steps)
+    for i, e in enumerate(np.exp(logs)):
+        k = np.exp(-squared / e)
+        slopes[i] = (k * squared).sum() / e / (k.sum() + own)  # d log S / d log e
+    best = int(np.argmax(slopes))
+    return SlopeScale(float(np.exp(logs[best])), float(2 * slopes[best]))
+
+
+def std_scale(X: NDArray[np.floating]) -> float:
+    """2 s^2 with s^2 the mean variance of the features: the kernel exp(-d^2 / (2 s^2)) with the data's own spread."""
+    s2 = float(X.var(axis=0, dtype=np.float64).mean())
+    return 2.0 * s2 if s2 > 0 else 1.0
+
+
+SCALES: dict[str, Callable[[Graph], float]] = {
+    "auto": auto_scale,  # mean squared edge length
+    "listing": lambda graph: 4.0 * auto_scale(graph),  # the factor of Wang (2012), Sections 14.2.2 and 14.2.3
+    "slope": lambda graph: slope_scale(graph).scale,
+}
+
+
+class Admissible(NamedTuple):
+    """What a kernel matrix has of an admissible diffusion kernel; all three are needed."""
+
+    symmetric: bool
+    nonnegative: bool
+    psd: bool
+    smallest_eigenvalue: float
+
+    def __bool__(self) -> bool:
+        return self.symmetric and self.nonnegative and self.psd
+
+
+def is_admissible(K: ArrayLike, *, tol: float = 1e-10) -> Admissible:
+    """Whether K can drive a diffusion: symmetric, pointwise >= 0, positive semidefinite (Wang 2012, Definition 14.1).
+
+    Without the last the walk still exists, but fractional times and the reading as a metric may not.
+
+    >>> bool(is_admissible([[1.0, 0.5], [0.5, 1.0]])), bool(is_admissible([[0.0, 1.0], [1.0, 0.0]]))
+    (True, False)
+    """
+    A: NDArray[Any] = np.asarray(K, dtype=np.float64)
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise InvalidInput(f"K must be a square matrix; got shape {A.shape}")
+    size = max(float(np.abs(A).max(initial=0.0)), np.finfo(float).tiny)
+    require(3 * 8.0 * A.size, f"the spectrum of a {len(A)} x {len(A)} kernel", "test a random subset of the points")
+    smallest = float(stacked_eigvalsh((A + A.T) / 2)[0])
+    return Admissible(
+        bool(np.abs(A - A.T).max(initial=0.0) <= tol * size),
+        bool(A.min(initial=0.0) >= 0),
+        smallest >= -tol * size * len(A),
+        smallest,
+    )
