@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lowfold.graph import Graph, Neighbors
     from lowfold.kernels import configuration_dimension, is_euclidean
     from lowfold.methods.classical_mds import ClassicalMDS
+    from lowfold.methods.diffusion_maps import DiffusionMaps
     from lowfold.methods.files import load, save
     from lowfold.methods.isomap import Isomap, isomap_guarantee
     from lowfold.methods.laplacian_eigenmaps import LaplacianEigenmaps
@@ -45,6 +46,7 @@ __all__ = [
     "PCA",
     "REGISTRY",
     "ClassicalMDS",
+    "DiffusionMaps",
     "Graph",
     "Isomap",
     "LaplacianEigenmaps",

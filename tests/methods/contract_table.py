@@ -13,8 +13,8 @@ import numpy as np
 class Case:
     """How one method is put through the contract.
 
-    other_values   for every parameter a value that must change the fitted model: the value, or (value, X, parameters) for
-                   data and other parameters on which it does; None where a test of its own shows it (say which)
+    other_values   for every parameter a value that must change the fitted model: the value, or (value, X, parameters)
+                   for data and other parameters on which it does; None where a test of its own shows it (say which)
     rebuild        (model, kernel) -> embedding
     restores       relative error allowed for inverse_transform(embedding_) on a curved sheet
     """
@@ -28,6 +28,7 @@ class Case:
     inverts: bool = True
     stable: bool = True  # float32 input gives nearly the same embedding
     accepts_nan: bool = False
+    accepts_sparse: bool = False  # sparse features are used, not refused
     refuses: tuple[str, ...] = ()  # hard data that are refused in words, with reason where it is not obvious
     why: str = ""
     expected_failed_checks: dict[str, str] = field(default_factory=dict)

@@ -20,14 +20,14 @@ from sklearn.utils.estimator_checks import (
     check_transformer_get_feature_names_out,
     check_transformer_get_feature_names_out_pandas,
 )
+from tests.methods.contract_table import CONTRACT
 
 import lowfold
 from lowfold._core.errors import AccuracyWarning, DisconnectedWarning, LowfoldError
 from lowfold._core.limits import check_limits
 from lowfold.methods.registry import REGISTRY
-from tests.methods.contract_table import CONTRACT
 
-NAMES = [entry.name for entry in REGISTRY if CONTRACT[entry.name].rows]
+NAMES = [entry.name for entry in REGISTRY if entry.name in CONTRACT and CONTRACT[entry.name].rows]
 
 
 def make(name: str, **changes: object):
@@ -57,11 +57,13 @@ def defined(call):
         try:
             return call()
         except (LowfoldError, ValueError) as error:
-            assert len(str(error)) > 20, f"no words: {error!r}"
+            if len(str(error)) <= 20:
+                pytest.fail(f"no words: {error!r}")
             return None
 
 
 def test_the_table_is_the_registry() -> None:
+    """A new method needs a row in tests/methods/contract_table.py."""
     assert sorted(CONTRACT) == sorted(entry.name for entry in REGISTRY)
 
 
@@ -86,7 +88,7 @@ def test_scikit_learn_agrees(name: str) -> None:
         check_set_output_transform,
         check_set_output_transform_pandas,
         check_global_output_transform_pandas,
-            check_transformer_get_feature_names_out,
+        check_transformer_get_feature_names_out,
         check_transformer_get_feature_names_out_pandas,
         check_dataframe_column_names_consistency,
     ],
@@ -249,18 +251,31 @@ def test_missing_and_infinite_values_are_refused(name: str) -> None:
         if CONTRACT[name].accepts_nan and np.isnan(bad):
             assert np.isfinite(fit(name, X).embedding_).all()
             continue
-        with pytest.raises(ValueError, match="NaN|infinity|inf|missing"):
+        with pytest.raises(ValueError, match=r"NaN|infinity|inf|missing"):
             fit(name, X)
         if CONTRACT[name].transforms:
-            with pytest.raises(ValueError, match="NaN|infinity|inf|missing"):
+            with pytest.raises(ValueError, match=r"NaN|infinity|inf|missing"):
                 fit(name, data(name)).transform(X)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     "case",
-    ["two blobs", "duplicates", "all equal", "constant feature", "one row", "two rows", "three rows", "20 x 50", "collinear"]
-    + ["times 1e150", "times 1e-150", "lattice", "offset"],
+    [
+        "two blobs",
+        "duplicates",
+        "all equal",
+        "constant feature",
+        "one row",
+        "two rows",
+        "three rows",
+        "20 x 50",
+        "collinear",
+        "times 1e150",
+        "times 1e-150",
+        "lattice",
+        "offset",
+    ],
 )
 def test_hard_data_are_defined(name: str, case: str) -> None:
     X = hard(name, case)
@@ -287,7 +302,7 @@ def hard(name: str, case: str) -> np.ndarray:
     if case == "constant feature":
         return np.column_stack([X, np.full(len(X), 7.0)])
     if case.endswith(("row", "rows")):
-        return X[: {"one": 1, "two": 2, "three": 3}[case.split()[0]]]
+        return X[: {"one": 1, "two": 2, "three": 3}[case.split(maxsplit=1)[0]]]
     if case == "20 x 50":
         return rng.random((20, 50))
     if case == "collinear":
@@ -309,11 +324,9 @@ def test_sizes_that_cannot_be_are_refused_in_words(name: str) -> None:
     if "n_neighbors" in parameters:
         with pytest.raises(ValueError, match="n_neighbors"):
             fit(name, X, n_neighbors=12)
-    sparse = scipy.sparse.csr_array(X)
-    try:
-        fit(name, sparse)
-    except (TypeError, ValueError) as error:
-        assert "sparse" in str(error).lower()
+    if not CONTRACT[name].accepts_sparse:
+        with pytest.raises((TypeError, ValueError), match=r"[Ss]parse"):
+            fit(name, scipy.sparse.csr_array(X))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -120,8 +120,10 @@ def test_nystrom_is_exact_at_training_points(laplacian_name: str, loops: float) 
     model = lowfold.LaplacianEigenmaps(2, n_neighbors=8, laplacian=laplacian_name, self_loops=loops, tol=1e-10).fit(X)
     found = lowfold.graph.nearest(model._trained.source, 9, queries=X)
     others = lowfold.graph.Neighbors(
-        np.arange(0, 250 * 8 + 1, 8), found.indices.reshape(250, 9)[:, 1:].ravel(),
-        found.distances.reshape(250, 9)[:, 1:].ravel(), 250,
+        np.arange(0, 250 * 8 + 1, 8),
+        found.indices.reshape(250, 9)[:, 1:].ravel(),
+        found.distances.reshape(250, 9)[:, 1:].ravel(),
+        250,
     )
     extend = model._extend
     reverse = extend._edges(model._trained, X, others, model._run())

@@ -10,19 +10,7 @@ from numba import njit
 
 TILE = 256  # columns at a time: what eight rows need of D and V stays in the first-level cache
 _ROWS = 8
-_LANES = 32
-
-
-@njit(nogil=True, cache=True)
-def _two_by_two(s, t, v, w, sv, tv):
-    """Add to lanes of partial sums the four products of rows s, t with columns v, w: each is loaded once for two uses."""
-    for q in range(0, TILE, 2 * _LANES):
-        for lane in range(_LANES):
-            i, j = q + lane, q + lane + _LANES
-            sv[0, lane] += s[i] * v[i] + s[j] * v[j]
-            sv[1, lane] += s[i] * w[i] + s[j] * w[j]
-            tv[0, lane] += t[i] * v[i] + t[j] * v[j]
-            tv[1, lane] += t[i] * w[i] + t[j] * w[j]
+_LANES = 32  # partial sums per row and column; without them a sum is one long chain of dependent additions
 
 
 @njit(nogil=True, cache=True)
@@ -52,13 +40,44 @@ def times_powers(D, Vt, square, shift, first, last, out):
                 line[width:] = 0.0
                 if shift != 0.0 and start <= top + r < start + width:
                     line[top + r - start] = 0.0
-            for c in range(0, b, 2):
-                v, w = Vt[c, start : start + TILE], Vt[c + 1, start : start + TILE]
-                for r in range(0, rows, 2):
-                    _two_by_two(powers[r], powers[r + 1], v, w, sums[r, c : c + 2], sums[r + 1, c : c + 2])
+            for c in range(b):
+                v = Vt[c, start : start + TILE]
+                for r in range(rows):
+                    s, a = powers[r], sums[r, c]
+                    for q in range(0, TILE, 4 * _LANES):
+                        for lane in range(_LANES):
+                            i = q + lane
+                            a[lane] += (s[i] * v[i] + s[i + _LANES] * v[i + _LANES]) + (
+                                s[i + 2 * _LANES] * v[i + 2 * _LANES] + s[i + 3 * _LANES] * v[i + 3 * _LANES]
+                            )
         for r in range(rows):
-            for c in range(out.shape[1]):
+            for c in range(b):
                 total = 0.0
                 for lane in range(_LANES):
                     total += sums[r, c, lane]
                 out[top + r, c] = total
+
+
+@njit(nogil=True, cache=True)
+def times_sparse(indptr, indices, data, V, first, last, out):
+    """out[i] = sum_j a_ij V[j] for first <= i < last; four columns at a time, so that their sums stay in registers."""
+    b = V.shape[1]
+    whole = b - b % 4
+    for i in range(first, last):
+        for c in range(0, whole, 4):
+            s0 = s1 = s2 = s3 = 0.0
+            for e in range(indptr[i], indptr[i + 1]):
+                a, j = data[e], indices[e]
+                s0 += a * V[j, c]
+                s1 += a * V[j, c + 1]
+                s2 += a * V[j, c + 2]
+                s3 += a * V[j, c + 3]
+            out[i, c] = s0
+            out[i, c + 1] = s1
+            out[i, c + 2] = s2
+            out[i, c + 3] = s3
+        for c in range(whole, b):
+            s0 = 0.0
+            for e in range(indptr[i], indptr[i + 1]):
+                s0 += data[e] * V[indices[e], c]
+            out[i, c] = s0

@@ -7,6 +7,7 @@ default is half of what the process may use.
 from __future__ import annotations
 
 import math
+import numbers
 import os
 import re
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from lowfold._core.errors import InvalidInput
 
-_UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+_UNITS = {"": 1} | {p: 1000**i for i, p in enumerate("kmgt", 1)} | {f"{p}i": 1024**i for i, p in enumerate("kmgt", 1)}
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,14 @@ def parse_bytes(value: object) -> int:
     """Bytes from an int, a float or a string such as "8GB", "512 MiB", "2e9"."""
     number, unit = value, ""
     if isinstance(value, str):
-        match = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([kmgt]i?)?b?\s*", value.lower())
+        match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)(e[0-9]+)?\s*([kmgt]i?)?b?\s*", value.lower())
         if match:
-            unit = match[2] or ""
-            number = float(match[1]) if match[1].count(".") <= 1 else None
-    if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number) or number <= 0:
-        raise InvalidInput(f'memory must be a positive number of bytes or a string such as "8GB"; got {value!r}')
-    return int(number * _UNITS[unit])
+            number, unit = float(match[1] + (match[2] or "")), match[3] or ""
+    if not isinstance(number, bool) and isinstance(number, numbers.Real) and math.isfinite(number):
+        n_bytes = int(float(number) * _UNITS[unit]) if not isinstance(number, numbers.Integral) else int(number)
+        if n_bytes >= 1:
+            return n_bytes
+    raise InvalidInput(f'memory must be a positive number of bytes or a string such as "8GB"; got {value!r}')
 
 
 def _allowed_bytes() -> int:

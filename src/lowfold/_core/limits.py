@@ -6,9 +6,10 @@ import math
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 
@@ -32,7 +33,7 @@ class Int:
         return (
             isinstance(value, numbers.Integral)
             and not isinstance(value, (bool, np.bool_))
-            and self.low <= value <= self.high
+            and self.low <= int(value) <= self.high
         )
 
     def words(self) -> str:
@@ -51,9 +52,10 @@ class Real:
     def allows(self, value: object) -> bool:
         if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)) or not math.isfinite(value):
             return False
-        low = value > self.low if self.open_low else value >= self.low
-        high = value < self.high if self.open_high else value <= self.high
-        return bool(low and high)
+        number = float(value)
+        low = number > self.low if self.open_low else number >= self.low
+        high = number < self.high if self.open_high else number <= self.high
+        return low and high
 
     def words(self) -> str:
         parts = []
@@ -114,6 +116,16 @@ class Function:
         return f"a callable {self.signature}".rstrip()
 
 
+def _array(value: object) -> NDArray[Any] | None:
+    """The array that a list, a tuple or an array stands for; None for anything else, and for rows of unequal length."""
+    if not isinstance(value, (np.ndarray, list, tuple)):
+        return None
+    try:
+        return np.asarray(value)
+    except ValueError:
+        return None
+
+
 @dataclass(frozen=True)
 class IntArray:
     """One whole number per point, each of at least `low`."""
@@ -121,9 +133,9 @@ class IntArray:
     low: int = 1
 
     def allows(self, value: object) -> bool:
-        if isinstance(value, (str, bytes)) or not isinstance(value, (np.ndarray, list, tuple)):
+        array = _array(value)
+        if array is None:
             return False
-        array = np.asarray(value)
         return array.ndim == 1 and array.size > 0 and array.dtype.kind in "iu" and bool((array >= self.low).all())
 
     def words(self) -> str:
@@ -137,9 +149,9 @@ class RealArray:
     what: str = "an array of finite numbers"
 
     def allows(self, value: object) -> bool:
-        if isinstance(value, (str, bytes)) or not isinstance(value, (np.ndarray, list, tuple)):
+        array = _array(value)
+        if array is None:
             return False
-        array = np.asarray(value)
         return array.size > 0 and array.dtype.kind in "iuf" and bool(np.isfinite(array).all())
 
     def words(self) -> str:

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -15,9 +16,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.jit import kernels
 from lowfold._core.parallel import block_slices, run_blocks
 
 Floats = NDArray[np.float64]
+
+COMPILED_FROM = 1_000  # points; below, a product takes less time than loading the compiled loops
 
 
 @runtime_checkable
@@ -73,7 +77,8 @@ class SparseOperator:
             raise InvalidInput("only an operator with a known bound of its spectrum can be flipped")
         eye = eye_array(self.n, format="csr")
         nonnegative = self.matrix.nnz == 0 or bool(self.matrix.data.min() >= 0)
-        return SparseOperator(csr_array(self.bound * eye - self.matrix), psd=True, laplacian=nonnegative)
+        flipped = csr_array(self.bound * eye - self.matrix)
+        return SparseOperator(flipped, psd=True, laplacian=nonnegative, n_jobs=self.n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,34 +139,51 @@ class CentredGram:
         return np.square(block, out=block)
 
     def apply(self, V: Floats) -> Floats:
-        centred = V - V.mean(axis=0)
-        out = np.empty((self.n, V.shape[1]))
-        rows = block_slices(self.n, _rows_per_block(self.n))
-
-        def work(i: int) -> None:
-            out[rows[i]] = self._block(rows[i]) @ centred
-
-        run_blocks(work, len(rows), n_jobs=self.n_jobs)
+        out = self._times(V - V.mean(axis=0))
         out -= out.mean(axis=0)
         return out if self.gram else -0.5 * out
 
     def row_means(self) -> Floats:
         """Mean squared distance (or mean inner product) of each point to all points."""
-        means = np.empty(self.n)
-        rows = block_slices(self.n, _rows_per_block(self.n))
+        return self._row_means
 
-        def work(i: int) -> None:
-            means[rows[i]] = self._block(rows[i]).mean(axis=1)
+    @cached_property
+    def _row_means(self) -> Floats:
+        """Kept, because the trace needs it too and a pass over the distances is what everything here costs."""
+        return self._times(np.ones((self.n, 1)))[:, 0] / self.n
+
+    def _times(self, V: Floats) -> Floats:
+        """(D o D) V, or D V where D holds squares or inner products."""
+        out = np.empty((self.n, V.shape[1]))
+        square = not (self.squared or self.gram)
+        if self.n < COMPILED_FROM or not self.distances.flags.c_contiguous:
+            rows = block_slices(self.n, _rows_per_block(self.n))
+
+            def work(i: int) -> None:
+                out[rows[i]] = self._block(rows[i]) @ V
+
+        else:
+            loops = kernels("lowfold._core._product_kernels")
+            rows = block_slices(self.n, 256)
+            Vt = np.zeros((V.shape[1], -(-self.n // loops.TILE) * loops.TILE))
+            Vt[:, : self.n] = V.T
+            shift = self.shift if square else 0.0
+
+            def work(i: int) -> None:
+                loops.times_powers(self.distances, Vt, square, shift, rows[i].start, rows[i].stop, out)
 
         run_blocks(work, len(rows), n_jobs=self.n_jobs)
-        return means
+        return out
 
     def trace(self) -> float:
         """Sum of the eigenvalues: half the mean squared distance times n, tr(G) = (1/2n) sum_ij d_ij^2."""
         means = self.row_means()
+        diagonal = np.diagonal(self.distances).astype(np.float64)
         if self.gram:
-            return float(np.diagonal(self.distances).astype(np.float64).sum() - means.sum())
-        return float(0.5 * means.sum() - 0.5 * np.diagonal(self.distances).astype(np.float64).sum())
+            return float(diagonal.sum() - means.sum())
+        if not self.squared:
+            diagonal = np.zeros(self.n) if self.shift else diagonal**2
+        return float(0.5 * means.sum() - 0.5 * diagonal.sum())
 
     def dense(self) -> Floats:
         S = self._block(slice(0, self.n))

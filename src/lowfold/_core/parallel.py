@@ -1,7 +1,7 @@
 """The one door to threads.
 
-Work is cut into fixed blocks whose size never depends on `n_jobs`; blocks run on a pool of threads with BLAS held at one
-thread each; every block writes its own part of the output. So `n_jobs` changes time, never bits.
+Work is cut into fixed blocks whose size never depends on `n_jobs`; blocks run on a pool of threads with BLAS held at
+one thread each; every block writes its own part of the output. So `n_jobs` changes time, never bits.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from itertools import islice
 
 import numpy as np
 
@@ -66,7 +67,7 @@ def run_blocks(
     with ThreadPoolExecutor(jobs) as pool:
         # Only a few blocks are handed out at a time, so that an exception or Ctrl-C leaves little to wait for.
         waiting = iter(range(n_blocks))
-        pending = {pool.submit(work, i) for _, i in zip(range(2 * jobs), waiting, strict=False)}
+        pending = {pool.submit(work, i) for i in islice(waiting, 2 * jobs)}
         done_count = 0
         try:
             while pending:
@@ -74,8 +75,7 @@ def run_blocks(
                 for future in done:
                     future.result()
                     done_count += 1
-                    if (i := next(waiting, None)) is not None:
-                        pending.add(pool.submit(work, i))
+                    pending |= {pool.submit(work, i) for i in islice(waiting, 1)}
                 if progress is not None:
                     progress(done_count / n_blocks)
         except BaseException:

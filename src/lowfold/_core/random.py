@@ -23,7 +23,7 @@ def generator(random_state: object) -> np.random.Generator:
         return random_state
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
-    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool) and random_state >= 0:
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool) and int(random_state) >= 0:
         return np.random.default_rng(int(random_state))
     raise InvalidInput(
         "random_state must be None, a non-negative int, a numpy Generator or a RandomState; "

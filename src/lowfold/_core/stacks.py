@@ -1,4 +1,4 @@
-"""Stacks of small dense problems (k x k or D x D), many at once. N-sized eigenproblems go through `lowfold.spectral`."""
+"""Stacks of small dense problems (k x k or D x D), many at once; N-sized eigenproblems go through `lowfold.spectral`"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def stacked_eigh(A: NDArray[np.floating]) -> tuple[Floats, Floats]:
 def stacked_eigvalsh(A: NDArray[np.floating]) -> Floats:
     """Eigenvalues, ascending, of each symmetric matrix of a stack."""
     try:
-        return np.linalg.eigvalsh(A)
+        return np.asarray(np.linalg.eigvalsh(A), dtype=np.float64)
     except np.linalg.LinAlgError as error:
         raise SolverFailed(f"a small eigenproblem did not converge ({error}); look for huge or tiny values") from error
 

@@ -14,7 +14,11 @@ from lowfold.cli._values import method_class
 from lowfold.methods.registry import REGISTRY
 
 PREFIX = "parameter_"
-OWN = {"verbose"}  # the command has its own
+# Names of the commands' own flags. A parameter of that name is reached by --set.
+OWN = {
+    "color", "debug", "file", "force", "help", "label", "memory", "method", "out", "plot", "quiet", "read", "save",
+    "set", "settings", "verbose",
+}  # fmt: skip
 
 
 class MethodCommand(TyperCommand):

@@ -6,12 +6,14 @@ import ast
 import difflib
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lowfold._core.limits import Choice, Flag, Limit, Null
 from lowfold.methods.registry import REGISTRY, Entry
+
+if TYPE_CHECKING:
+    from lowfold._core.limits import Limit
 
 TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
@@ -22,6 +24,8 @@ def parse_value(text: str, limits: Sequence[Limit] = ()) -> Any:
     >>> parse_value("12"), parse_value("1e-3"), parse_value("{'p': 3}"), parse_value("heat")
     (12, 0.001, {'p': 3}, 'heat')
     """
+    from lowfold._core.limits import Choice, Flag, Null
+
     if any(isinstance(limit, Choice) and limit.allows(text) for limit in limits):
         return text
     word = text.strip().lower()
@@ -58,7 +62,8 @@ def find_method(name: str) -> Entry:
         return by_plain[plain(name)]
     near = difflib.get_close_matches(plain(name), by_plain, n=1, cutoff=0.6)
     hint = f"did you mean {by_plain[near[0]].name}? " if near else ""
-    raise typer.BadParameter(f"there is no method {name!r}; {hint}the methods are {', '.join(e.name for e in REGISTRY)}")
+    names = ", ".join(entry.name for entry in REGISTRY)
+    raise typer.BadParameter(f"there is no method {name!r}; {hint}the methods are {names}")
 
 
 def method_class(entry: Entry) -> Any:

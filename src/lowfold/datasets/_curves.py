@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from lowfold._core.stacks import stacked_eigvalsh
 from lowfold._core.errors import InvalidInput
 from lowfold._core.random import RandomState, generator
+from lowfold._core.stacks import stacked_eigvalsh
 from lowfold.datasets._sampling import (
     check_count,
     check_lengths,

@@ -18,7 +18,7 @@ def _ordered(labels: NDArray[np.integer]) -> Labels:
     np.minimum.at(first, labels, np.arange(len(labels)))
     rank = np.empty(len(sizes), dtype=np.int64)
     rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
-    return rank[labels]
+    return np.asarray(rank[labels])
 
 
 def components(graph: Graph | Neighbors) -> Labels:

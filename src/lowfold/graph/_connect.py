@@ -63,7 +63,8 @@ def _nearest_outside(source: Source, labels: Ints, run: Run) -> tuple[Ints, Ints
     chosen = np.argsort(-sizes, kind="stable")[1:]
     if isinstance(source, Measured):
         i, j, d = source.pairs.rows(), source.pairs.indices.astype(np.int64), source.pairs.distances
-        return _shortest_each(*_across(i, j, d, labels))
+        both = np.concatenate([i, j]), np.concatenate([j, i]), np.concatenate([d, d])  # measured one way is measured
+        return _shortest_each(*_across(*both, labels))
     if isinstance(source, Pairs):
         parts = [_shortest_in_rows(source.distances, np.flatnonzero(labels == c), labels) for c in chosen]
     else:
@@ -129,7 +130,7 @@ def connecting_k(source: Source, k: int, *, most: int = 8, run: Run | None = Non
     wide = nearest(source, limit, run=run)
     if not (components(wide) == 0).all():
         return None
-    low, high = k, limit
+    low, high = 0, limit
     while high - low > 1:
         middle = (low + high) // 2
         if (components(trim(wide, np.full(source.n, middle))) == 0).all():
@@ -142,8 +143,10 @@ def connecting_k(source: Source, k: int, *, most: int = 8, run: Run | None = Non
 def enlarge(
     source: Source, *, n_neighbors: int = 3, radius: float | None = None, run: Run | None = None
 ) -> tuple[Graph, int | float]:
-    """Connect as Wang (2012), Section 4.1.4 intends: one neighbour more for every point, or the radius times 1.1, until
-    the graph is connected. Returns the graph and the n_neighbors or radius it took."""
+    """Connect as Wang (2012), Section 4.1.4 intends: one neighbour more for every point, or the radius times 1.1.
+
+    Goes on until the graph is connected. Returns the graph and the n_neighbors or radius it took.
+    """
     from lowfold.graph._radius import within_radius
 
     if radius is not None:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.parallel import block_slices
-from lowfold._core.stacks import singular_values
+from lowfold._core.stacks import singular_values, stacked_svd
 from lowfold.graph._components import components
 from lowfold.graph._source import Points
-from lowfold.graph._types import Graph, Neighbors
+from lowfold.graph._types import Neighbors
 
 Ints = NDArray[np.int64]
 
@@ -23,7 +23,7 @@ class Consistency:
     n_components     weak components of the graph (Wang 2012, Section 4.1.4: connection consistence)
     component_sizes  largest first
     flat_points      points whose neighbours span fewer than d directions (local dimension consistence)
-    shortcuts        edges (i, j) far longer than both ends' other edges AND whose ends have no common neighbour
+    shortcuts        edges (i, j) that leave the tangent spaces of both their ends and are long
     """
 
     n_components: int
@@ -56,19 +56,47 @@ def local_dimensions(points: Points, neighbors: Neighbors, *, tol: float = 1e-6)
     return dims
 
 
-def shortcut_edges(graph: Graph, *, factor: float = 3.0) -> Ints:
-    """Edges longer than `factor` times the median edge at both ends, whose ends share no neighbour.
+def tangent_bases(points: Points, neighbors: Neighbors, d: int) -> NDArray[np.float64]:
+    """(n, d, D) orthonormal tangent directions: local PCA of the nearer half of each neighbourhood, at least d + 1 points.
 
-    A true neighbour's neighbours overlap with one's own; the two sheets that a shortcut joins do not.
+    The nearer half, because a shortcut is among the farther ones.
     """
-    medians = np.array([np.median(graph.row(i)[1]) if len(graph.row(i)[1]) else 0.0 for i in range(graph.n)])
+    n, D = points.X.shape
+    bases = np.zeros((n, d, D))
+    counts = neighbors.counts
+    used = np.minimum(counts, np.maximum(d + 1, counts // 2))
+    for k in np.unique(used[used > 0]):
+        rows = np.flatnonzero(used == k)
+        for part in block_slices(len(rows), max(1, 2_000_000 // int(k * D))):
+            now = rows[part]
+            index = neighbors.indices[neighbors.indptr[now][:, None] + np.arange(k)]
+            patch = points.X[index].astype(np.float64) - points.X[now].astype(np.float64)[:, None]
+            found = stacked_svd(patch)[2][:, :d]
+            bases[now, : found.shape[1]] = found
+    return bases
+
+
+def shortcut_edges(points: Points, neighbors: Neighbors, n_components: int = 2, *, factor: float = 1.0) -> Ints:
+    """Edges that look like shortcuts: steeper than 45 degrees to the tangent spaces of both ends, and longer than
+    `factor` times the median edge there.
+
+    An edge inside a smooth manifold lies nearly in the tangent space of its ends; one that jumps between sheets does not.
+    """
+    graph = neighbors.union()
+    bases = tangent_bases(points, neighbors, n_components)
     pairs = graph.edges()
-    rows = graph.rows()
-    lengths = graph.lengths[rows < graph.indices]
+    lengths = graph.lengths[graph.rows() < graph.indices]
+    order = np.lexsort((graph.lengths, graph.rows()))
+    degrees = graph.degrees()
+    medians = np.zeros(graph.n)
+    full = degrees > 0
+    medians[full] = graph.lengths[order][(graph.indptr[:-1] + (degrees - 1) // 2)[full]]
     long = lengths > factor * np.maximum(medians[pairs[:, 0]], medians[pairs[:, 1]])
-    pairs = pairs[long]
-    alone = [len(np.intersect1d(graph.row(i)[0], graph.row(j)[0], assume_unique=True)) == 0 for i, j in pairs]
-    return pairs[np.array(alone, dtype=bool)] if len(pairs) else pairs
+    pairs, lengths = pairs[long], lengths[long]
+    difference = points.X[pairs[:, 1]].astype(np.float64) - points.X[pairs[:, 0]].astype(np.float64)
+    inside = [np.linalg.norm(np.einsum("edi,ei->ed", bases[pairs[:, end]], difference), axis=1) for end in (0, 1)]
+    steep = np.maximum(*inside) < np.sqrt(0.5) * np.linalg.norm(difference, axis=1)
+    return pairs[steep]
 
 
 def check_consistency(points: Points, neighbors: Neighbors, n_components: int = 2) -> Consistency:
@@ -79,5 +107,5 @@ def check_consistency(points: Points, neighbors: Neighbors, n_components: int = 
         n_components=int(labels.max(initial=-1)) + 1,
         component_sizes=np.bincount(labels),
         flat_points=np.flatnonzero(local_dimensions(points, neighbors) < n_components),
-        shortcuts=shortcut_edges(graph),
+        shortcuts=shortcut_edges(points, neighbors, n_components),
     )

@@ -17,7 +17,7 @@ FLOAT32_FROM = 5_000  # above this many points geodesics are stored in float32
 
 
 def geodesic_dtype(n: int) -> type[np.floating[Any]]:
-    """float64 up to 5,000 points, float32 above: the sums' relative error of about 1e-6 is far below the graph's own."""
+    """float64 up to 5,000 points, float32 above: the sums' relative error, about 1e-6, is far below the graph's own."""
     return np.float64 if n <= FLOAT32_FROM else np.float32
 
 

@@ -30,8 +30,8 @@ def neighborhoods(
 ) -> Neighbors:
     """Neighbourhoods of all points.
 
-    Only n_neighbors: that many, or one number per point. Only radius: all within it (closed). Both: at most n_neighbors,
-    none beyond the radius. Neither: min(10, n - 1).
+    Only n_neighbors: that many, or one number per point. Only radius: all within it (closed). Both: at most
+    n_neighbors, none beyond the radius. Neither: min(10, n - 1).
     """
     n = source.n
     if n_neighbors is None and radius is not None:

@@ -54,7 +54,7 @@ def _filtered(rows: Ints, columns: Ints, distances: Floats, limit: Floats, m: in
     rows, columns, distances = rows[kept], columns[kept], distances[kept]
     order = np.lexsort((columns, distances, rows))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=m))])
-    return Neighbors(indptr, columns[order], distances[order], n)
+    return Neighbors(indptr, columns[order].astype(np.int32), distances[order], n)
 
 
 def _from_rows(rows_of: Callable[[slice], Features], m: int, limit: Floats, itself: bool) -> Neighbors:

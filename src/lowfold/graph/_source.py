@@ -32,7 +32,8 @@ class Points:
         """Rows after the metric's feature map, where Euclidean distance is the metric (before `finish`)."""
         if self.metric.feature_map is None:
             raise InvalidInput(f"metric {self.metric.name!r} is not Euclidean after a map")
-        return np.ascontiguousarray(self.metric.feature_map(self.X if X is None else X))
+        X = self.X if X is None else X
+        return np.ascontiguousarray(self.metric.feature_map(X if X.dtype.kind == "f" else X.astype(np.float64)))
 
     def subset(self, rows: NDArray[np.int64]) -> Points:
         return Points(self.X[rows], self.metric)
@@ -79,11 +80,13 @@ PRECOMPUTED = ("precomputed", "precomputed_squared", "precomputed_similarity")
 def read_matrix(matrix: Any, kind: str, *, square: bool = True, diagonal: Floats | None = None) -> Pairs | Measured:
     """Distances from a dense or sparse matrix of distances, squared distances or similarities.
 
-    Similarities s give d_ij^2 = s_ii + s_jj - 2 s_ij. With `square=False` the matrix holds queries x points; similarities
-    of queries cannot give distances without s(x, x), so they are refused in words.
+    Similarities s give d_ij^2 = s_ii + s_jj - 2 s_ij. With `square=False` the matrix holds queries x points;
+    similarities of queries cannot give distances without s(x, x), so they are refused in words.
     """
     if square and matrix.shape[0] != matrix.shape[1]:
-        raise InvalidInput(f"a precomputed matrix must be square; got {matrix.shape[0]} rows and {matrix.shape[1]} columns")
+        raise InvalidInput(
+            f"a precomputed matrix must be square; got {matrix.shape[0]} rows and {matrix.shape[1]} columns"
+        )
     if kind == "precomputed_similarity":
         if issparse(matrix):
             raise InvalidInput("precomputed_similarity needs a dense matrix; an absent similarity has no distance")
@@ -105,8 +108,7 @@ def _refuse_negative(values: NDArray[np.floating], what: str) -> None:
 
 
 def _measured(matrix: Any, kind: str, *, square: bool) -> Neighbors:
-    A = csr_array(matrix)  # sums duplicates nowhere: CSR input is taken as stored
-    A.sort_indices()
+    A = csr_array(matrix)  # shares the user's arrays: nothing here may change them
     rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
     values = A.data.astype(np.float64)
     kept = ~np.isnan(values) & np.isfinite(values)

@@ -16,8 +16,8 @@ from scipy.sparse import csr_array
 from lowfold._core.errors import InvalidInput
 
 Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
-Pointers = NDArray[np.int64]
+Indices = NDArray[np.integer[Any]]  # int32 once inside
+Pointers = NDArray[np.integer[Any]]  # int64 once inside
 
 
 def _freeze(owner: object, **arrays: NDArray[Any]) -> None:
@@ -132,7 +132,8 @@ class Neighbors:
         kept = place[part.indices] >= 0
         counts = np.bincount(part.rows()[kept], minlength=len(points))
         indptr = np.concatenate([[0], np.cumsum(counts)])
-        return Neighbors(indptr, place[part.indices[kept]], part.distances[kept], len(points), self.recall)
+        renumbered = place[part.indices[kept]].astype(np.int32)
+        return Neighbors(indptr, renumbered, part.distances[kept], len(points), self.recall)
 
     def to_scipy(self) -> csr_array:
         """Sparse matrix of distances; coincident neighbours are stored zeros."""
@@ -155,7 +156,7 @@ class Neighbors:
 
     def _symmetric(self, rule: str) -> Graph:
         if self.n != self.n_points:
-            raise InvalidInput("neighbours of queries cannot be made a graph; only neighbourhoods of the points themselves")
+            raise InvalidInput("neighbours of queries cannot be made a graph; only those of the points themselves")
         # Edges carry their own number, from 1, because SciPy would drop lengths that are zero.
         ids = np.arange(1, len(self.indices) + 1, dtype=np.int64)
         A = csr_array((ids, self.indices, self.indptr), shape=(self.n, self.n))
@@ -173,7 +174,7 @@ class Neighbors:
         else:
             lengths = np.minimum(first, second)
         if rule != "mutual":
-            return Graph(either.indptr, either.indices, lengths)
+            return Graph(either.indptr.astype(np.int64), either.indices, lengths)
         kept = back > 0
         rows = np.repeat(np.arange(self.n), np.diff(either.indptr))[kept]
         indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=self.n))])
@@ -204,7 +205,7 @@ class Graph:
 
     @classmethod
     def from_edges(cls, n: int, edges: ArrayLike, lengths: ArrayLike | None = None) -> Graph:
-        """From pairs (i, j), each edge given once or in both directions; the shorter length counts where they differ."""
+        """From pairs (i, j), each edge once or in both directions; the shorter length counts where they differ."""
         pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
         d = np.ones(len(pairs)) if lengths is None else np.asarray(lengths, dtype=np.float64)
         if len(d) != len(pairs):
@@ -260,7 +261,7 @@ class Graph:
         i, j, d = place[rows[kept]], place[self.indices[kept]], self.lengths[kept]
         order = np.lexsort((j, i))
         indptr = np.concatenate([[0], np.cumsum(np.bincount(i, minlength=len(vertices)))])
-        return Graph(indptr, j[order], d[order])
+        return Graph(indptr, j[order].astype(np.int32), d[order])
 
     def with_edges(self, edges: ArrayLike, lengths: ArrayLike) -> Graph:
         """The graph with more edges."""
@@ -271,7 +272,8 @@ class Graph:
 
     def to_scipy(self, values: Floats | None = None) -> csr_array:
         """Sparse matrix of lengths, or of other values in the order of the entries."""
-        return csr_array((self.lengths if values is None else values, self.indices, self.indptr), shape=(self.n, self.n))
+        data = self.lengths if values is None else values
+        return csr_array((data, self.indices, self.indptr), shape=(self.n, self.n))
 
     def neighbors(self) -> Neighbors:
         """The same edges as neighbourhoods, each row sorted by length, then index."""

@@ -111,7 +111,7 @@ def contract(weights: Weights, u: int, v: int) -> Weights:
     merged.setdiag(0.0)
     merged.eliminate_zeros()
     merged.sort_indices()
-    graph = Graph(merged.indptr, merged.indices, np.ones(merged.nnz))
+    graph = Graph(merged.indptr.astype(np.int64), merged.indices, np.ones(merged.nnz))
     return Weights(graph, np.asarray(merged.data), loops)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.errors import SolverFailed
 from lowfold._core.parallel import block_slices
 
 Floats = NDArray[np.float64]
@@ -13,23 +14,25 @@ Floats = NDArray[np.float64]
 def barycentric_weights(x: NDArray[np.floating], Z: NDArray[np.floating], *, reg: float = 1e-3) -> Floats:
     """w (m, k) minimising ||x_i - sum_j w_ij Z_ij||^2 + reg tr(C_i) ||w_i||^2 with sum_j w_ij = 1.
 
-    x is (m, D), Z (m, k, D) holds each point's neighbours, C_i is the Gram matrix of the differences Z_ij - x_i. A point
-    that coincides with a neighbour takes weight 1 on it, whatever `reg`.
+    x is (m, D), Z (m, k, D) holds each point's neighbours, C_i is the Gram matrix of the differences Z_ij - x_i. A
+    point that coincides with a neighbour takes weight 1 on it, whatever `reg`.
     """
     m, k, D = Z.shape
     weights = np.empty((m, k))
     eye = np.eye(k)
     for part in block_slices(m, max(1, 2_000_000 // (k * max(k, D)))):
         V = Z[part].astype(np.float64) - x[part].astype(np.float64)[:, None, :]
-        C = V @ V.transpose(0, 2, 1)
-        trace = np.trace(C, axis1=1, axis2=2)
-        C += (np.where(trace > 0, reg * trace, 1.0))[:, None, None] * eye
-        w = np.linalg.solve(C, np.ones((len(C), k, 1)))[:, :, 0]
-        weights[part] = w / w.sum(axis=1, keepdims=True)
-        zero = ~V.any(axis=2)
+        zero = ~np.asarray(V.any(axis=2), dtype=bool)
         hit = zero.any(axis=1)
-        if hit.any():
-            own = np.zeros((int(hit.sum()), k))
-            own[np.arange(len(own)), np.argmax(zero[hit], axis=1)] = 1.0
-            weights[part][hit] = own
+        C = V @ V.transpose(0, 2, 1)
+        C += (reg * np.trace(C, axis1=1, axis2=2))[:, None, None] * eye
+        C[hit] = eye  # their weights are known; with reg = 0 their C is singular
+        try:
+            w = np.linalg.solve(C, np.ones((len(C), k, 1)))[:, :, 0]
+        except np.linalg.LinAlgError as error:
+            raise SolverFailed(f"the weights of {k} neighbours are not unique; use reg above 0") from error
+        weights[part] = w / w.sum(axis=1, keepdims=True)
+        own = np.zeros((int(hit.sum()), k))
+        own[np.arange(len(own)), np.argmax(zero[hit], axis=1)] = 1.0
+        weights[part][hit] = own
     return weights

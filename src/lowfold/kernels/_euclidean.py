@@ -19,6 +19,8 @@ def _square(D: ArrayLike) -> Floats:
     D = np.asarray(D, dtype=np.float64)
     if D.ndim != 2 or D.shape[0] != D.shape[1]:
         raise InvalidInput(f"D must be a square matrix of distances; got shape {D.shape}")
+    if not np.isfinite(D).all():
+        raise InvalidInput("D must be finite: every pair measured, every path found; it holds NaN or inf")
     return D
 
 
@@ -32,7 +34,8 @@ def is_euclidean(D: ArrayLike, *, tol: float = 1e-9) -> bool:
     False
     """
     D = _square(D)
-    if np.any(np.diagonal(D) != 0) or np.abs(D - D.T).max(initial=0.0) > tol * max(np.abs(D).max(initial=0.0), 1e-300):
+    size = max(D.max(initial=0.0), np.finfo(float).tiny)
+    if np.any(D < 0) or np.any(np.diagonal(D) != 0) or np.abs(D - D.T).max(initial=0.0) > tol * size:
         return False
     values = _spectrum(D)
     return bool(values[0] >= -tol * max(values[-1], np.finfo(float).tiny))
@@ -53,9 +56,9 @@ def _spectrum(D: Floats) -> Floats:
 def minimal_shift(D: NDArray[np.floating], *, run: Run | None = None, tol: float = 1e-9) -> float:
     """The smallest constant tau for which D + tau (off the diagonal) is Euclidean; 0.0 where D already is (Cailliez).
 
-    G_tau = 1/2 (tau^2 H - 2 tau H D H - H (D o D) H) must be psd. From tau = 0 on: the smallest eigenvector z of G_tau on
-    the complement of the constant, then the larger root in tau of the parabola z' G_tau z, until nothing negative is left.
-    Each step solves one symmetric problem; the sequence rises to the answer and stops after a few.
+    G_tau = 1/2 (tau^2 H - 2 tau H D H - H (D o D) H) must be psd. From tau = 0 on: the smallest eigenvector z of G_tau
+    on the complement of the constant, then the larger root in tau of the parabola z' G_tau z, until nothing negative is
+    left. Each step solves one symmetric problem; the sequence rises to the answer and stops after a few.
     """
     run = run or Run()
     n = D.shape[0]
@@ -64,7 +67,8 @@ def minimal_shift(D: NDArray[np.floating], *, run: Run | None = None, tol: float
     size = float(largest(CentredGram(D, n_jobs=run.n_jobs), 1, null=ones, negligible=1.0, run=Run(tol=1e-2)).values[0])
     size = max(abs(size), np.finfo(float).tiny)
     for _ in range(50):
-        pair = smallest(CentredGram(D, shift=tau, n_jobs=run.n_jobs), 1, null=ones, negligible=1.0, run=Run(tol=run.tol))
+        gram = CentredGram(D, shift=tau, n_jobs=run.n_jobs)
+        pair = smallest(gram, 1, null=ones, negligible=1.0, run=Run(tol=run.tol))
         if pair.values[0] >= -tol * size:
             return tau
         z = pair.vectors / np.linalg.norm(pair.vectors)
@@ -75,7 +79,10 @@ def minimal_shift(D: NDArray[np.floating], *, run: Run | None = None, tol: float
 
 
 def shift_bound(D: NDArray[np.floating]) -> float:
-    """An upper bound of the minimal shift: sqrt(mu^2 - lambda) - mu with the smallest eigenvalues lambda of -H (D o D) H and mu of -H D H."""
+    """An upper bound of the minimal shift: sqrt(mu^2 - lambda) - mu.
+
+    lambda is the smallest eigenvalue of -H (D o D) H, mu that of -H D H.
+    """
     ones = np.ones((D.shape[0], 1))
     lam = 2.0 * float(smallest(CentredGram(D), 1, null=ones, negligible=1.0).values[0])
     mu = 2.0 * float(smallest(CentredGram(D, squared=True), 1, null=ones, negligible=1.0).values[0])

@@ -34,6 +34,8 @@ def scale_from_heat_time(t: float) -> float:
 
 def gaussian(graph: Graph, *, scale: float, loops: float = 0.0) -> Weights:
     """w_ij = exp(-d_ij^2 / scale) on edges; `loops` on the diagonal."""
+    if not scale > 0:
+        raise InvalidInput(f'scale must be a number above 0, in squared units of length, or "auto"; got {scale!r}')
     exponent = graph.lengths**2 / scale
     if len(exponent) and exponent.min() > 700:
         raise InvalidInput(

@@ -1,7 +1,7 @@
 """The contract every method keeps. A method writes `__init__`, `limits` and `_embed`; everything else is here.
 
-    fit: check parameters -> read X -> _embed -> normalise -> set fitted attributes -> cast -> check finite
-    transform: read X -> recognise training points -> extend -> normalise -> cast
+fit: check parameters -> read X -> _embed -> normalise -> set fitted attributes -> cast -> check finite
+transform: read X -> recognise training points -> extend -> normalise -> cast
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lowfold._core.operators import Operator
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.run import Run
-from lowfold.graph import PRECOMPUTED, Points, nearest, query_neighborhoods
+from lowfold.graph import PRECOMPUTED, nearest, query_neighborhoods
 from lowfold.methods._fit import Data, Fit, Floats, Trained
 from lowfold.methods._input import check_range, read_data, read_queries
 from lowfold.methods._normalize import normal_map
@@ -29,7 +29,7 @@ from lowfold.methods._parameters import LIMITS, splice
 from lowfold.metrics import pairwise
 
 
-class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all estimators: validates, fits, normalises, casts, checks; places new points and leads back."""
 
     limits: ClassVar[Limits] = LIMITS
@@ -102,7 +102,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
             raise InvalidInput("inverse_transform needs finite coordinates; X has NaN or inf")
         check_range(Y)
         with single_threaded_blas():
-            natural = np.linalg.solve(self._normal.T, Y.T).T if self._normal.size else Y
+            natural = np.asarray(np.linalg.solve(self._normal.T, Y.T).T, dtype=np.float64)
             restored = self._invert.restore(self._trained, natural, self._run())
         return np.asarray(restored, dtype=self.embedding_.dtype)
 
@@ -160,10 +160,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         self._check(data)
         with single_threaded_blas():
             fit = self._solve(data, run)
-        dtype = data.source.X.dtype if isinstance(data.source, Points) else np.dtype(np.float64)
-        if not isinstance(data.source, Points) and hasattr(data.source, "distances"):
-            dtype = data.source.distances.dtype
-        self._keep(fit, data, dtype)
+        self._keep(fit, data, data.dtype)
 
     def _solve(self, data: Data, run: Run) -> Fit:
         return self._embed(data, run)

@@ -27,16 +27,14 @@ class LinearMap:
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         assert isinstance(queries, np.ndarray)
-        return np.concatenate(
-            [(queries[part] - self.mean) @ self.W for part in block_slices(len(queries), 65_536)]
-        )
+        return np.concatenate([(queries[part] - self.mean) @ self.W for part in block_slices(len(queries), 65_536)])
 
     def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
         return np.asarray(coordinates @ self.W.T + self.mean)
 
 
 def gram_coordinates(squared: Floats, row_means: Floats, values: Floats, vectors: Floats) -> Floats:
-    """y_k = sum_i v_ik (mean_i - d^2(x, i)) / (2 sqrt(lambda_k)): the distances' Gram row, centred, times the eigenvectors.
+    """y_k = sum_i v_ik (mean_i - d^2(x, i)) / (2 sqrt(lambda_k)): the centred Gram row times the eigenvectors.
 
     Directions with lambda <= 0 do not exist in the configuration; their coordinate is 0.
     """
@@ -102,7 +100,9 @@ class Barycentric:
 
     def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
         if not isinstance(trained.source, Points):
-            raise InvalidInput("inverse_transform needs the training points; this model was fitted on distances or a graph")
+            raise InvalidInput(
+                "inverse_transform needs the training points; this model was fitted on distances or a graph"
+            )
         Y = trained.coordinates
         inside = np.flatnonzero(np.isfinite(Y).all(axis=1))
         k = min(self.n_neighbors, len(inside))

@@ -32,6 +32,13 @@ class Data:
         assert part is not None
         return part.n
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The floating type of the input, which the output keeps."""
+        if isinstance(self.source, Points):
+            return self.source.X.dtype
+        return self.source.distances.dtype if isinstance(self.source, Pairs) else np.dtype(np.float64)
+
     def points(self) -> Points:
         """The source, where it must be points."""
         if not isinstance(self.source, Points):
@@ -68,7 +75,7 @@ class Extension(Protocol):
 
     @property
     def neighbors(self) -> bool:
-        """Whether `place` uses the query's neighbours by the rules of the fit; else only its nearest point is looked up."""
+        """Whether `place` uses the query's neighbours by the rules of the fit; else only the nearest is looked up."""
         ...
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats: ...

@@ -29,7 +29,9 @@ class GraphMethod(Method):
     """Adds the graph parameters, `graph_`, `n_neighbors_`, `component_labels_`, `bridges_` and `on_disconnected`."""
 
     wants_components: ClassVar[bool] = False  # only clustering and full supervision do
-    caps_bridges: ClassVar[bool] = False  # a bridge in the graph is no longer than its longest edge: for weights, not paths
+    caps_bridges: ClassVar[bool] = (
+        False  # a bridge in the graph is no longer than its longest edge: for weights, not paths
+    )
 
     def _graph(self, data: Data, run: Run) -> Graph:
         """The symmetric graph of the data, by every graph parameter of self; bridges included."""
@@ -94,21 +96,25 @@ class GraphMethod(Method):
         sizes = np.bincount(labels)
         shown = ", ".join(map(str, sizes[:5])) + (", ..." if len(sizes) > 5 else "")
         words = f"the neighbourhood graph has {len(sizes)} components of {shown} points"
-        if data.source is None or self.symmetrize != "union":
+        k = self._k(data.n)
+        if data.source is None or self.symmetrize != "union" or (k is not None and self.radius is not None):
             return words
-        if self._k(data.n) is None:
-            longest = find_bridges(data.source, labels, run=run).lengths.max()
+        if k is None:
+            try:
+                longest = find_bridges(data.source, labels, run=run).lengths.max()
+            except Disconnected:  # nothing was measured between them
+                return words
             return words + f"; a radius of {np.nextafter(longest, np.inf):.6g} would connect it"
-        k = int(np.max(self._k(data.n)))
-        enough = connecting_k(data.source, k, run=run) if self.radius is None else None
-        if enough is not None:
-            return words + f"; n_neighbors={enough} would connect it"
-        return words + (f"; n_neighbors up to {8 * k} would not connect it" if self.radius is None else "")
+        most = int(np.max(np.asarray(k)))
+        enough = connecting_k(data.source, most, run=run)
+        if enough is None:
+            return words + f"; n_neighbors up to {min(8 * most, data.n - 1)} would not connect it"
+        return words + f"; n_neighbors={enough} would connect it"
 
     def _connected(self, data: Data, labels: NDArray[np.int64], run: Run) -> Data:
         if data.source is None:
             raise Disconnected(
-                f"the given graph has {labels.max() + 1} components, and without points there is no distance between them; "
+                f"the given graph has {labels.max() + 1} components, and without points no distance between them; "
                 "use on_disconnected='largest' or 'separate', or pass a connected graph"
             )
         bridges = find_bridges(data.source, labels, run=run)
@@ -184,4 +190,4 @@ class _Corner:
     neighbors = True
 
     def place(self, trained: Trained, queries: Any, found: Any, run: Run) -> Floats:
-        return trained.coordinates[found.indices[found.indptr[:-1]]]
+        return np.asarray(trained.coordinates[found.indices[found.indptr[:-1]]])

@@ -54,8 +54,8 @@ def read_data(estimator: Any, X: Any, metric: Any, metric_params: Any) -> Data:
         return Data(_read_matrix(estimator, X, metric, reset=True))
     if issparse(X):
         raise InvalidInput(
-            "X is sparse; a sparse matrix is used with metric='precomputed' (distances) only. For sparse features reduce "
-            "them first (RandomProjection keeps sparse input) or pass X.toarray()"
+            "X is sparse; a sparse matrix is used with metric='precomputed' (distances) only. Reduce sparse features "
+            "first (RandomProjection takes sparse input), or pass X.toarray()"
         )
     points = read_points(estimator, X, reset=True, min_samples=2)
     return Data(Points(points, resolve_metric(metric, metric_params, points)))
@@ -79,8 +79,8 @@ def read_queries(estimator: Any, X: Any, metric: Any, trained: Any) -> NDArray[n
     """New points: rows of features, or rows of distances to the training points."""
     if trained is None:
         raise InvalidInput(
-            f"{type(estimator).__name__} was fitted on a graph, which says nothing about new points; fit it on points or on "
-            "a matrix of distances"
+            f"{type(estimator).__name__} was fitted on a graph, which says nothing about new points; fit it on points "
+            "or on a matrix of distances"
         )
     if isinstance(metric, str) and metric in PRECOMPUTED:
         return _read_matrix(estimator, X, metric, reset=False)

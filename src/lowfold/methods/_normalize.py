@@ -31,7 +31,7 @@ def normal_map(Y: Floats, normalization: str) -> Floats:
         lower = np.linalg.cholesky(correlation)
     except np.linalg.LinAlgError as error:
         raise InvalidInput(
-            "the columns of the embedding are linearly dependent and cannot be made orthonormal; use fewer n_components "
-            'or normalization="natural"'
+            "the columns of the embedding are linearly dependent and cannot be made orthonormal; use fewer "
+            'n_components or normalization="natural"'
         ) from error
     return np.diag(1.0 / size) @ np.linalg.inv(lower).T

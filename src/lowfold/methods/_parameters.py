@@ -22,9 +22,7 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
     "symmetrize": (Choice(SYMMETRIZE),),
     "on_disconnected": (Choice(DISCONNECTED),),
     "normalization": (Choice(NORMALIZATIONS),),
-    "solver": (
-        Choice(("auto", "dense", "lanczos", "shift_invert", "davidson", "amg", "krylov", "randomized")),
-    ),
+    "solver": (Choice(("auto", "dense", "lanczos", "shift_invert", "davidson", "amg", "krylov", "randomized")),),
     "tol": (Real(0, 1, open_low=True, open_high=True),),
     "random_state": (Seed(), Null("fresh entropy")),
     "n_jobs": (Jobs(), Null("all cores allowed")),
@@ -35,22 +33,22 @@ TEXT: dict[str, str] = {
     "n_components": """n_components : int, default=2
     Number of output columns; at least 1.""",
     "n_neighbors": """n_neighbors : int, array of one int per point, or None, default=None
-    Nearest neighbours of each point, itself not counted. None is min(10, n - 1), or all within `radius` if that is given.""",
+    Nearest neighbours of each point, itself not counted. None is min(10, n - 1), or all within `radius` if given.""",
     "radius": """radius : float above 0 or None, default=None
     Only points at distance <= radius are neighbours. Together with `n_neighbors`: at most that many.""",
     "metric": """metric : str or callable, default="euclidean"
     A name of `lowfold.metrics.METRICS`, a function f(x, y), or "precomputed", "precomputed_squared",
-    "precomputed_similarity" when X is a matrix (NaN or an absent entry is unmeasured, a stored zero is a distance of zero).
-    A ready `Graph` or `Neighbors` is passed as X.""",
+    "precomputed_similarity" when X is a matrix (NaN or an absent entry is unmeasured, a stored zero is a distance
+    of zero). A ready `Graph` or `Neighbors` is passed as X.""",
     "metric_params": """metric_params : dict or None, default=None
     Parameters of the metric.""",
     "search": """search : {"auto", "kdtree", "brute", "faiss"}, default="auto"
     How neighbours are found. All but "faiss" (extra `ann`, approximate, its recall measured) are exact.""",
     "symmetrize": """symmetrize : {"union", "mutual", "average"}, default="union"
-    i ~ j when either, or each, is a neighbour of the other; "average" is a printed rule that shortens one-way edges.""",
+    i ~ j when either, or each, is a neighbour of the other; "average" is a printed rule, it shortens one-way edges.""",
     "on_disconnected": """on_disconnected : {"connect", "raise", "largest", "separate"}, default="connect"
-    A graph in pieces: joined by the fewest, shortest bridges with a warning; an error; only the largest piece embedded, NaN
-    elsewhere; or every piece embedded by itself, side by side.""",
+    A graph in pieces: joined by the fewest, shortest bridges with a warning; an error; only the largest piece
+    embedded, NaN elsewhere; or every piece embedded by itself, side by side.""",
     "normalization": """normalization : {"natural", "orthonormal", "unit"}, default="natural"
     Output as the theory gives it, with Y'Y = I, or with unit variance in every column. One linear map, undone by
     `inverse_transform`.""",

@@ -1,4 +1,4 @@
-"""Classical multidimensional scaling, Torgerson (1952), doi:10.1007/BF02288916; Gower (1966), doi:10.1093/biomet/53.3-4.325.
+"""Classical MDS, Torgerson (1952), doi:10.1007/BF02288916; Gower (1966), doi:10.1093/biomet/53.3-4.325.
 
 D --square, double-centre--> G = -1/2 H (D o D) H --eigen--> (lambda, v) --> sqrt(lambda) v
 """
@@ -38,8 +38,8 @@ class ClassicalMDS(Method):
     {metric}
     {metric_params}
     additive_constant : bool, default=False
-        Add to all dissimilarities the smallest constant that makes them Euclidean (Cailliez); `shift_` has it. New points
-        cannot be placed then: their own constant is unknown.
+        Add to all dissimilarities the smallest constant that makes them Euclidean (Cailliez); `shift_` has it. New
+        points cannot be placed then: their own constant is unknown.
     {normalization}
     {solver}
     {tol}
@@ -113,7 +113,9 @@ class ClassicalMDS(Method):
         from lowfold.methods._extend import Impossible
 
         if shift > 0:
-            return Impossible("with an additive constant new points cannot be placed: the constant holds for these pairs only")
+            return Impossible(
+                "with an additive constant new points cannot be placed: it holds for these pairs only"
+            )
         return GramRow(G.row_means(), values, vectors)
 
     def _dissimilarities(self, data: Data, run: Run) -> NDArray[np.floating]:
@@ -125,8 +127,8 @@ class ClassicalMDS(Method):
             return pairwise(source.X, metric=source.metric, n_jobs=run.n_jobs)
         if isinstance(source, Measured) or source is None:
             raise InvalidInput(
-                "ClassicalMDS needs all pairs; a sparse matrix or a graph has unmeasured ones: use Isomap, which fills them in "
-                "by shortest paths, or MetricMDS, which leaves them out"
+                "ClassicalMDS needs all pairs; a sparse matrix or a graph has unmeasured ones: use Isomap, which fills "
+                "them in by shortest paths, or MetricMDS, which leaves them out"
             )
         return _repaired(source)
 
@@ -142,7 +144,7 @@ def _repaired(source: Pairs) -> NDArray[np.floating]:
     if not np.isfinite(D).all():
         i, j = np.argwhere(~np.isfinite(D))[0]
         raise InvalidInput(
-            f"the dissimilarity of points {i} and {j} is {D[i, j]}; ClassicalMDS needs all pairs: use Isomap or MetricMDS"
+            f"the dissimilarity of points {i} and {j} is {D[i, j]}; ClassicalMDS needs all pairs: use Isomap"
         )
     size = float(np.abs(D).max(initial=0.0))
     asymmetry = max(
@@ -156,7 +158,9 @@ def _repaired(source: Pairs) -> NDArray[np.floating]:
         )
         D = (D + D.T) / 2
     if np.diagonal(D).any():
-        warnings.warn("the dissimilarity of a point to itself is not zero; it is taken as zero", RepairWarning, stacklevel=7)
+        warnings.warn(
+            "the dissimilarity of a point to itself is not zero; it is taken as zero", RepairWarning, stacklevel=7
+        )
         D = D.copy()
         np.fill_diagonal(D, 0.0)
     return D

@@ -32,8 +32,9 @@ Weighting = Literal["heat", "binary"] | Callable[[Floats], Floats]
 class LaplacianEigenmaps(GraphMethod):
     """Embed so that near points stay near: minimise 1/2 sum_ij w_ij ||y_i - y_j||^2 with Y'DY = I.
 
-    The coordinates are the smoothest functions on the graph: L f = lambda D f with L = D - W, the constant left out. They
-    approach eigenfunctions of the Laplace-Beltrami operator; long manifolds give harmonics of their long side first.
+    The coordinates are the smoothest functions on the graph: L f = lambda D f with L = D - W, the constant left out.
+    They approach eigenfunctions of the Laplace-Beltrami operator; long manifolds give harmonics of their long side
+    first.
 
     Parameters
     ----------
@@ -47,8 +48,8 @@ class LaplacianEigenmaps(GraphMethod):
     weights : {"heat", "binary"} or callable, default="heat"
         exp(-d^2 / scale), 1, or a positive decreasing function of the array of squared lengths.
     scale : float above 0 or "auto", default="auto"
-        Width of the heat weights, in squared units; "auto" is the mean squared edge length. The texts' 4t and 2 sigma^2 are
-        `lowfold.kernels.scale_from_heat_time` and `scale_from_sigma`.
+        Width of the heat weights, in squared units; "auto" is the mean squared edge length. The texts' 4t and
+        2 sigma^2 are `lowfold.kernels.scale_from_heat_time` and `scale_from_sigma`.
     laplacian : {"random_walk", "symmetric", "unnormalized", "naive"}, default="random_walk"
         L f = lambda D f with F'DF = I; D^-1/2 L D^-1/2 with orthonormal vectors D^1/2 f; L f = lambda f; or the kernel
         itself, I - (4 pi t)^(-d/2) W over t, whose first vector is only nearly constant (it is left out).
@@ -67,7 +68,7 @@ class LaplacianEigenmaps(GraphMethod):
     eigenvalues_ : array (n_components,), ascending, the zero of the constant left out
     degrees_ : array (n,), d_i = sum_j w_ij
     scale_ : float, the scale used
-    graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces; a bridge weighs as the longest edge does
+    graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces; a bridge weighs as the longest edge
     residual_, gap_, solver_ : what the solve was worth
 
     Examples
@@ -174,7 +175,7 @@ def _unnormalized(W: Weights, d: int, scale: float, run: Run) -> Eigenpairs:
 
 
 def _naive(W: Weights, d: int, scale: float, run: Run) -> Eigenpairs:
-    """(1/t)(I - (4 pi t)^(-d/2) W) f = lambda f with 4t = scale: the leading vectors of W, the positive one left out."""
+    """(1/t)(I - (4 pi t)^(-d/2) W) f = lambda f, 4t = scale: the leading vectors of W, the positive one left out."""
     pairs = largest(SparseOperator(W.matrix()), d + 1, run=run)
     t = scale / 4
     values = (1 - (4 * np.pi * t) ** (-d / 2) * pairs.values) / t

@@ -1,52 +1,62 @@
 """Principal component analysis, Pearson (1901), doi:10.1080/14786440109462720; Hotelling (1933), doi:10.1037/h0071325.
 
-X --centre--> Xc --covariance | Gram | SVD--> (lambda, V) --> Xc V
+X --centre--> Xc --covariance | Gram | SVD | Krylov | power--> (lambda, V) --> Xc V
+blocks --one pass--> (n, mean, R with R'R = Xc'Xc) --SVD of R--> (lambda, V)
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Limits
+from lowfold._core.limits import Choice, Limits, check_limits
 from lowfold._core.operators import DenseOperator
+from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.run import Run
-from lowfold.methods._base import Method
-from lowfold.methods._extend import LinearMap
-from lowfold.methods._fit import Data, Fit
+from lowfold.methods._blocks import row_blocks
+from lowfold.methods._fit import Data, Fit, Floats, Trained
+from lowfold.methods._input import read_points
+from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral import principal_axes
-
-SOLVERS = ("auto", "covariance", "gram", "svd")
+from lowfold.spectral import ROUTES, Axes, Moments, Scatter, principal_axes
 
 
-class PCA(Method):
+class PCA(LinearMethod):
     """Project linearly onto the directions of largest variance.
 
-    Of all linear maps to `n_components` dimensions this keeps the most energy: y = V'(x - mean) with V the leading
-    eigenvectors of the covariance C = Xc'Xc / (n - 1).
+    Of all linear maps to `n_components` dimensions this keeps the most energy, equivalently reconstructs with the least
+    squared error: y = V'(x - mean) with V the leading eigenvectors of the covariance C = Xc'Xc / (n - 1). Whitening is
+    normalization="unit". Rows that do not fit into memory are given in blocks, `fit_blocks` or `partial_fit`: one pass,
+    no `embedding_` then.
 
     Parameters
     ----------
     {n_components}
-    solver : {"auto", "covariance", "gram", "svd"}, default="auto"
-        Eigenvectors of the D x D covariance (few features), of the n x n Gram matrix (few points), or the SVD of the
-        centred data, which keeps digits of directions below 1e-7 of the first. "auto" takes the smaller matrix, and the
-        SVD where the kept directions are that unequal.
+    solver : {"auto", "covariance", "gram", "svd", "krylov", "power"}, default="auto"
+        Eigenvectors of the D x D covariance (few features), of the n x n Gram matrix (few points), the SVD of the centred data
+        (all digits, also of directions below 1e-7 of the first), block Krylov on the data (many points and features, few
+        components), or the power method with deflation. "auto" goes by the shape, `lowfold.spectral.select_route`, and takes
+        the SVD where the kept directions are that unequal. In blocks: "svd" (auto; a QR factor is updated) or "covariance"
+        (faster, half the digits).
     {normalization}
+    {tol}
     {n_jobs}
     {verbose}
 
     Attributes
     ----------
-    embedding_ : array (n, n_components)
+    embedding_ : array (n, n_components), the scores; not there after `fit_blocks` or `partial_fit`
     components_ : array (n_components, D), orthonormal rows
     mean_ : array (D,)
     eigenvalues_ : array (n_components,), variances along the components (dividing by n - 1), descending
     explained_variance_ratio_ : array (n_components,), their share of the total variance
     total_variance_ : float
+    n_samples_seen_ : int
     residual_, gap_, solver_ : what the solve was worth, and which route was taken
 
     Examples
@@ -55,10 +65,11 @@ class PCA(Method):
     >>> X = np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]])
     >>> lowfold.PCA(1).fit_transform(X).round(3).ravel().tolist()
     [-2.236, 0.0, 2.236]
+    >>> lowfold.PCA(1).fit_blocks([X[:2], X[2:]]).eigenvalues_.round(6).tolist()
+    [5.0]
     """
 
-    limits: ClassVar[Limits] = {**LIMITS, "solver": (Choice(SOLVERS),)}
-    _recognise: ClassVar[bool] = False
+    limits: ClassVar[Limits] = {**LIMITS, "solver": (Choice(ROUTES),)}
 
     def __init__(
         self,
@@ -66,50 +77,128 @@ class PCA(Method):
         *,
         solver: str = "auto",
         normalization: str = "natural",
+        tol: float = 1e-6,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.solver = solver
         self.normalization = normalization
+        self.tol = tol
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check(self, data: Data) -> None:
-        n, D = data.points().X.shape
-        if self.n_components > min(n, D):
-            raise InvalidInput(
-                f"n_components of PCA must be at most min(n_samples, n_features) = {min(n, D)} for n_samples = {n} and "
-                f"n_features = {D}; got {self.n_components}"
-            )
 
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X
         mean = X.mean(axis=0, dtype=np.float64)
         axes = principal_axes(X, mean, self.n_components, run=run)  # V, lambda, total variance
-        to_axes = LinearMap(mean, axes.V)
-        scores = to_axes.place(None, X, None, run)  # type: ignore[arg-type]
-        share = axes.pairs.values / axes.total if axes.total > 0 else np.zeros_like(axes.pairs.values)
+        to_axes = AffineMap(mean, axes.V, axes.V.T)
+        self._moments = None
         return Fit(
-            coordinates=scores,
+            coordinates=project(X, mean, axes.V, run),
             pairs=axes.pairs,
             graph=None,
             extend=to_axes,
             invert=to_axes,
-            extra={
-                "mean_": mean.astype(X.dtype),
-                "components_": axes.V.T.astype(X.dtype),
-                "explained_variance_ratio_": share,
-                "total_variance_": axes.total,
-            },
+            extra=_attributes(axes, mean, len(X), X.dtype),
         )
 
     def kernel(self) -> DenseOperator:
         """The covariance matrix of the training data."""
-        Xc = self._trained.source.X - self._extend.mean
-        return DenseOperator(Xc.T @ Xc / (len(Xc) - 1), psd=True)
+        if self._moments is not None:
+            return DenseOperator(self._moments.scatter() / max(self._moments.count - 1, 1), psd=True)
+        X = self._trained.source.X
+        return DenseOperator(Scatter(X, self._extend.mean, divisor=max(len(X) - 1, 1)).dense(), psd=True)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = False
-        return tags
+    def reconstruct(self, X: Any, n_components: int | None = None) -> NDArray[np.floating]:
+        """X as its first `n_components` components tell it (all fitted ones if None): mean + V_d V_d'(x - mean)."""
+        check_is_fitted(self)
+        d = self._n_features_out if n_components is None else n_components
+        if not 0 <= d <= self._n_features_out:
+            raise InvalidInput(f"n_components of reconstruct must be from 0 to {self._n_features_out}; got {d}")
+        V, mean = self._extend.W[:, :d], self._extend.mean
+        with single_threaded_blas():
+            return (project(self._read_rows(X), mean, V, self._run()) @ V.T + mean).astype(self._dtype)
+
+    # Blocks ---------------------------------------------------------------------------------------------------------
+
+    def fit_blocks(self, blocks: Iterable[Any] | Any) -> Self:
+        """Fit in one pass over blocks of rows: an iterable of arrays, an array that can be sliced (memory map, Zarr, HDF5), or
+        the path of a .npy or .parquet file. Memory: one block and a D x D matrix.
+        """
+        self._start_stream()
+        for block in row_blocks(blocks):
+            self._moments = self._seen(block)
+        if self._moments is None:
+            raise InvalidInput("fit_blocks was given no block; at least one with 2 rows is needed")
+        self._finish_stream(final=True)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Add a block of rows to what was seen, by `fit` as well; the fitted attributes are up to date after each call.
+
+        As long as fewer rows than n_components were seen, the model only collects and is not fitted yet.
+        """
+        if getattr(self, "_moments", None) is None:
+            former = self._trained.source.X if hasattr(self, "_trained") else None
+            self._start_stream()
+            if former is not None:
+                self._moments = self._seen(former)
+        self._moments = self._seen(X)
+        self._finish_stream(final=False)
+        return self
+
+    def _start_stream(self) -> None:
+        check_limits(type(self).__name__, self.get_params(deep=False), self.limits)
+        if self.solver not in ("auto", "svd", "covariance"):
+            raise InvalidInput(f"blocks of rows take solver 'auto', 'svd' or 'covariance'; got {self.solver!r}")
+        for name in [name for name in vars(self) if name.endswith("_") or name in ("_extend", "_trained")]:
+            delattr(self, name)
+        self._moments: Moments | None = None
+
+    def _seen(self, block: Any) -> Moments:
+        rows = read_points(self, block, reset=self._moments is None)
+        if self._moments is None:
+            self._dtype = rows.dtype
+            self._moments = Moments.none(rows.shape[1], squared=self.solver == "covariance")
+        with single_threaded_blas():
+            return self._moments.add(rows, run=self._run())
+
+    def _finish_stream(self, *, final: bool) -> None:
+        assert self._moments is not None
+        n, D, d = self._moments.count, len(self._moments.mean), self.n_components
+        if d > D or (final and (n < 2 or d > n)):
+            raise InvalidInput(
+                f"n_components of PCA must be at most min(n_samples, n_features) = {min(n, D)} for n_samples = {n} and "
+                f"n_features = {D}; got {d}; at least 2 samples are needed"
+            )
+        if n < max(2, d):
+            return
+        with single_threaded_blas():
+            axes = self._moments.axes(d, run=self._run())
+        self._extend = self._invert = AffineMap(self._moments.mean, axes.V, axes.V.T)
+        self._trained = Trained(None, None, np.empty((0, d)), None, None, "auto")
+        self._normal = _stream_map(axes.pairs.values * (n - 1), n, self.normalization)
+        self.eigenvalues_ = axes.pairs.values
+        self.solver_, self.residual_, self.gap_ = axes.pairs.solver, axes.pairs.residual, axes.pairs.gap
+        for name, value in _attributes(axes, self._moments.mean, n, self._dtype).items():
+            setattr(self, name, value)
+
+
+def _attributes(axes: Axes, mean: Floats, n: int, dtype: Any) -> dict[str, Any]:
+    values = axes.pairs.values
+    return {
+        "mean_": mean.astype(dtype),
+        "components_": axes.V.T.astype(dtype),
+        "explained_variance_ratio_": values / axes.total if axes.total > 0 else np.zeros_like(values),
+        "total_variance_": axes.total,
+        "n_samples_seen_": n,
+    }
+
+
+def _stream_map(energies: Floats, n: int, normalization: str) -> Floats:
+    """The output's linear map from the columns' sums of squares: scores of principal axes are centred and orthogonal."""
+    if normalization == "natural":
+        return np.eye(len(energies))
+    size = np.sqrt(energies if normalization == "orthonormal" else energies / n)
+    return np.diag(1.0 / np.where(size > 0, size, 1.0))

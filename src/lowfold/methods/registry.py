@@ -43,6 +43,16 @@ REGISTRY: tuple[Entry, ...] = (
         "Pearson 1901, doi:10.1080/14786440109462720",
     ),
     Entry(
+        "EMPCA",
+        "empca",
+        "linear",
+        "variance, with a density and with missing values",
+        ("points",),
+        "axes of the fitted factor model",
+        "",
+        "Roweis 1998; Tipping & Bishop 1999, doi:10.1111/1467-9868.00196",
+    ),
+    Entry(
         "ClassicalMDS",
         "classical_mds",
         "MDS",
@@ -71,6 +81,16 @@ REGISTRY: tuple[Entry, ...] = (
         "2..d+1 from the bottom of the graph Laplacian",
         "",
         "Belkin & Niyogi 2003, doi:10.1162/089976603321780317",
+    ),
+    Entry(
+        "DiffusionMaps",
+        "diffusion_maps",
+        "spectral",
+        "diffusion distances: how differently walks spread",
+        ("points", "distances", "graph"),
+        "2..d+1 from the top of the Markov matrix",
+        "",
+        "Coifman & Lafon 2006, doi:10.1016/j.acha.2006.04.006",
     ),
 )
 

@@ -1,8 +1,8 @@
 """The one door to N-sized eigenproblems: `largest`, `smallest`, `top_singular`.
 
-A v = lambda M v at an ALGEBRAIC end, on the complement of the known vectors `null`. Nothing trivial is ever returned and
-nothing is dropped by a tolerance: what is known is taken out before solving. One pair more than asked for is computed, so
-that the residual can be divided by the gap it has to be judged by.
+A v = lambda M v at an ALGEBRAIC end, on the complement of the known vectors `null`. Nothing trivial is ever returned
+and nothing is dropped by a tolerance: what is known is taken out before solving. One pair more than asked for is
+computed, so that the residual can be divided by the gap it has to be judged by.
 """
 
 from __future__ import annotations
@@ -52,15 +52,20 @@ def largest(
     negligible: float = 0.0,
     run: Run | None = None,
 ) -> Eigenpairs:
-    """The k largest eigenpairs, descending. With a known `bound` of the spectrum, bound - A is solved from the bottom:
-    the gap at the leading end of a Markov operator is O(1/N), and shift-invert does not mind."""
+    """The k largest eigenpairs, descending.
+
+    With a known `bound` of the spectrum, bound - A is solved from the bottom: the gap at the leading end of a Markov
+    operator is O(1/N), and shift-invert does not mind.
+    """
     return _solve(op, k, mass, null, run or Run(), negligible, largest=True)
 
 
-def top_singular(X: NDArray[np.floating], k: int, *, run: Run | None = None) -> tuple[Floats, Floats, Floats, Eigenpairs]:
+def top_singular(
+    X: NDArray[np.floating], k: int, *, run: Run | None = None
+) -> tuple[Floats, Floats, Floats, Eigenpairs]:
     """U, s, V of the k leading singular triplets of X (n, D), through the smaller Gram matrix in float64.
 
-    Singular values below about 1e-8 of the largest lose their digits in a Gram matrix; a dense SVD does not. PCA chooses.
+    Singular values below about 1e-8 of the largest lose their digits in a Gram matrix; a dense SVD keeps them.
     """
     n, D = X.shape
     tall = n >= D
@@ -85,7 +90,7 @@ def select_solver(
 def _standard(
     op: Operator, k: int, mass: Floats | None, null: Floats | None, run: Run, *, largest: bool
 ) -> tuple[Problem, Floats | None, float | None]:
-    """The equivalent standard problem, the scaling M^-1/2 that leads back, and the bound if the spectrum was flipped."""
+    """The equivalent standard problem, the scaling M^-1/2 that leads back, the bound if the spectrum was flipped."""
     n = op.n
     scale = None
     if mass is not None:
@@ -122,6 +127,8 @@ def _solve(
     op: Operator, k: int, mass: Floats | None, null: Floats | None, run: Run, negligible: float, *, largest: bool
 ) -> Eigenpairs:
     problem, scale, flipped = _standard(op, k, mass, null, run, largest=largest)
+    if run.solver != "auto" and run.solver not in SOLVERS:
+        raise InvalidInput(f"solver must be 'auto' or one of {', '.join(SOLVERS)}; got {run.solver!r}")
     names = candidates(problem) if run.solver == "auto" else [run.solver]
     best: Eigenpairs | None = None
     failures = []

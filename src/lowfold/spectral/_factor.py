@@ -1,8 +1,8 @@
 """Sparse factorisations, counted before they are made.
 
-A symmetric matrix is ordered, its elimination tree is walked, and the size of the factor is known before a byte of it is
-allocated. Small factors use SuperLU in symmetric mode with its minimum-degree order; large ones use the nested dissection
-that was counted, so that the count holds.
+A symmetric matrix is ordered, its elimination tree is walked, and the size of the factor is known before a byte of it
+is allocated. Small factors use SuperLU in symmetric mode with its minimum-degree order; large ones use the nested
+dissection that was counted, so that the count holds.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def factorise(matrix: csr_array, shift: float, fill: Fill) -> Callable[[Floats],
 
     shifted = csc_array(matrix + shift * eye_array(int(matrix.shape[0]), format="csr"))
     order = None
-    if fill.entries > 5e7:
+    if fill.entries > 5e7 or not fill.feasible:
         exact, order = exact_fill(csr_array(matrix))
         if not exact.feasible:
             raise SolverFailed(f"the factor would have {exact.entries:.2g} entries; use another solver")

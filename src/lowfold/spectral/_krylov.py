@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -33,21 +32,69 @@ def remove(V: Floats, Q: Floats) -> Floats:
 
 
 def orthonormalise(V: Floats, against: list[Floats]) -> Floats:
-    """Orthonormal basis of V's part orthogonal to all of `against`; directions lost to rounding are dropped."""
+    """Orthonormal basis of V's part orthogonal to all of `against`; directions lost to rounding are dropped.
+
+    Twice is enough: what the first round leaves of `against` is of the size of rounding errors, relative to columns that
+    were scaled in between.
+    """
     scale = np.linalg.norm(V, axis=0)
     V = V[:, scale > 0] / scale[scale > 0]
-    for _ in range(2):  # twice is enough
+    for smallest in (1e-12, 1e-3):
         for Q in against:
             V = remove(V, Q)
-    if V.shape[1] == 0:
-        return V
-    basis, R, _ = scipy.linalg.qr(V, mode="economic", pivoting=True)
-    kept = np.abs(np.diag(R)) > 1e-12
-    basis = basis[:, kept]
-    for Q in against:
-        basis = remove(basis, Q)
-    norms = np.linalg.norm(basis, axis=0)
-    return np.asarray(basis / np.where(norms > 0, norms, 1.0))
+        V = _orthonormal_columns(V, smallest)
+    return V
+
+
+def _orthonormal_columns(V: Floats, smallest: float) -> Floats:
+    """V R^-1 by the Gram matrix V'V of columns scaled to length one; columns no longer than `smallest` are dropped.
+
+    Directions in which the scaled columns agree to 1e-7 are dropped too: their Gram matrix cannot tell them apart.
+    """
+    lengths = np.linalg.norm(V, axis=0)
+    kept = lengths > smallest
+    if not kept.any():
+        return V[:, :0]
+    V = V[:, kept] / lengths[kept]
+    values, U = np.linalg.eigh(V.T @ V)
+    good = values > 1e-14 * values[-1]
+    return np.asarray(V @ (U[:, good] / np.sqrt(values[good])))
+
+
+class _Basis:
+    """An orthonormal basis V that grows by blocks, with A V and T = V' A V; nothing is copied when it grows."""
+
+    def __init__(self, n: int, room: int) -> None:
+        self._V, self._AV = np.empty((n, room), order="F"), np.empty((n, room), order="F")
+        self._T = np.zeros((room, room))
+        self.size = 0
+
+    @property
+    def V(self) -> Floats:
+        return self._V[:, : self.size]
+
+    @property
+    def AV(self) -> Floats:
+        return self._AV[:, : self.size]
+
+    def add(self, block: Floats, product: Floats) -> None:
+        """Append orthonormal columns and what A makes of them."""
+        old, new = self.size, self.size + block.shape[1]
+        self._V[:, old:new], self._AV[:, old:new] = block, product
+        self.size = new
+        corner = self.V.T @ product
+        corner[old:] = (corner[old:] + corner[old:].T) / 2
+        self._T[:new, old:new], self._T[old:new, :new] = corner, corner.T
+
+    def ritz(self) -> tuple[Floats, Floats]:
+        """Eigenvalues of T, ascending, and their vectors in the basis."""
+        return np.linalg.eigh(self._T[: self.size, : self.size])
+
+    def restart(self, theta: Floats, S: Floats) -> None:
+        """Keep only the Ritz vectors V S, whose T is diag(theta)."""
+        V, AV, self.size = self.V @ S, self.AV @ S, S.shape[1]
+        self._V[:, : self.size], self._AV[:, : self.size] = V, AV
+        self._T[: self.size, : self.size] = np.diag(theta)
 
 
 def block_krylov(
@@ -58,35 +105,32 @@ def block_krylov(
     `start` is an (n, b) block; b should exceed k by one or two. The basis grows by one block per multiplication; beyond
     `max_basis` columns it is restarted with its best Ritz vectors.
     """
-    n = start.shape[0]
-    V = orthonormalise(start, [null])
-    block, AV = V, np.empty((n, 0))
+    n, b = start.shape
+    room = n - null.shape[1]
+    basis = _Basis(n, min(room, max_basis) + b)
+    block = orthonormalise(start, [null])
     ritz = Ritz(np.empty(0), np.empty((n, 0)), 0, False)
     for iteration in range(1, max_iter + 1):
-        AV = np.hstack([AV, remove(apply(block), null)])
-        T = V.T @ AV
-        theta, S = np.linalg.eigh((T + T.T) / 2)
+        product = remove(apply(block), null)
+        basis.add(block, product)
+        theta, S = basis.ritz()
         theta, S = theta[::-1], S[:, ::-1]
-        m = V.shape[1]
+        m = basis.size
         count = min(k, m)
-        residuals = np.linalg.norm(AV @ S[:, :count] - (V @ S[:, :count]) * theta[:count], axis=0)
-        room = n - null.shape[1]
+        X = basis.V @ S[:, :count]
+        residuals = np.linalg.norm(basis.AV @ S[:, :count] - X * theta[:count], axis=0)
         converged = m >= room or (m > k and _small(residuals, theta, k, tol))
-        ritz = Ritz(theta[:count], V @ S[:, :count], iteration, converged)
+        ritz = Ritz(theta[:count], X, iteration, converged)
         if converged:
             return ritz
         if m + block.shape[1] > max_basis:
-            keep = min(m, k + 2 * start.shape[1])
-            last = AV[:, m - block.shape[1] :]
-            V, AV = V @ S[:, :keep], AV @ S[:, :keep]
-            new = orthonormalise(last, [null, V])
-        else:
-            new = orthonormalise(AV[:, m - block.shape[1] :], [null, V])
-        if new.shape[1] == 0:  # an invariant subspace: go on in a direction it does not contain
+            keep = min(m, k + 2 * b)
+            basis.restart(theta[:keep], S[:, :keep])
+        block = orthonormalise(product, [null, basis.V])
+        if block.shape[1] == 0:  # an invariant subspace: go on in a direction it does not contain
             if m > k:
                 return Ritz(ritz.values, ritz.vectors, iteration, True)
-            new = orthonormalise(_fixed_block(n, 1, seed=iteration), [null, V])
-        V, block = np.hstack([V, new]), new
+            block = orthonormalise(_fixed_block(n, 1, seed=iteration), [null, basis.V])
     return ritz
 
 
@@ -95,30 +139,27 @@ def block_davidson(
 ) -> Ritz:
     """The k smallest eigenpairs of the symmetric `apply`, with W = precondition(residual) as new directions."""
     n = start.shape[0]
-    V = orthonormalise(start, [null])
-    width, AV, new = V.shape[1], np.empty((n, 0)), V
+    block = orthonormalise(start, [null])
+    width = block.shape[1]
+    basis = _Basis(n, 6 * width)
     ritz = Ritz(np.empty(0), np.empty((n, 0)), 0, False)
     for iteration in range(1, max_iter + 1):
-        AV = np.hstack([AV, remove(apply(new), null)])
-        T = V.T @ AV
-        theta, S = np.linalg.eigh((T + T.T) / 2)
-        block = min(width, V.shape[1])
-        X, AX = V @ S[:, :block], AV @ S[:, :block]
-        R = AX - X * theta[:block]
+        basis.add(block, remove(apply(np.ascontiguousarray(block)), null))
+        theta, S = basis.ritz()
+        X = basis.V @ S[:, :width]
+        R = basis.AV @ S[:, :width] - X * theta[:width]
         residuals = np.linalg.norm(R, axis=0)
-        count = min(k, block)
-        converged = V.shape[1] >= n - null.shape[1] or _small(residuals[:count], -theta, k, tol)
+        count = min(k, width)
+        converged = basis.size >= n - null.shape[1] or _small(residuals[:count], -theta, k, tol)
         ritz = Ritz(theta[:count], X[:, :count], iteration, converged)
         if converged:
             return ritz
-        if V.shape[1] + block > 6 * width:
-            keep = 2 * width
-            V, AV = V @ S[:, :keep], AV @ S[:, :keep]
+        if basis.size + width > 6 * width:
+            basis.restart(theta[: 2 * width], S[:, : 2 * width])
         active = residuals > 0.3 * tol * _gaps(-theta, k)[-1]
-        new = orthonormalise(remove(precondition(R[:, active]), null), [null, V])
-        if new.shape[1] == 0:
+        block = orthonormalise(precondition(np.ascontiguousarray(R[:, active])), [null, basis.V])
+        if block.shape[1] == 0:
             return ritz
-        V = np.hstack([V, new])
     return ritz
 
 
@@ -130,7 +171,7 @@ def _gaps(theta: Floats, k: int) -> Floats:
     last = min(k, len(theta)) - 1
     wanted = theta[: max(last, 1)]
     gaps = np.abs(wanted - theta[last]) if last > 0 else np.abs(wanted)
-    return np.maximum(gaps, 1e-6 * np.abs(theta[: last + 1]).max())
+    return np.asarray(np.maximum(gaps, 1e-6 * np.abs(theta[: last + 1]).max()))
 
 
 def _small(residuals: Floats, theta: Floats, k: int, tol: float) -> bool:

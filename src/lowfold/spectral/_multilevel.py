@@ -1,7 +1,7 @@
 """A two-level preconditioner for graph Laplacians: smooth, correct on the graph of aggregates, smooth.
 
-The aggregates are neighbourhoods; prolongation is the null vector cut along them and smoothed once (smoothed aggregation,
-Vanek, Mandel & Brezina 1996, doi:10.1007/BF02238511). The coarse matrix is small enough to be factored.
+The aggregates are neighbourhoods; prolongation is the null vector cut along them and smoothed once (smoothed
+aggregation, Vanek, Mandel & Brezina 1996, doi:10.1007/BF02238511). The coarse matrix is small enough to be factored.
 """
 
 from __future__ import annotations

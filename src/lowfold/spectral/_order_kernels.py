@@ -1,4 +1,4 @@
-"""Loops over the pattern of a sparse symmetric matrix: aggregates, nested dissection, fill. Numba, loaded on first use."""
+"""Loops over the pattern of a sparse symmetric matrix: aggregates, dissection, fill. Numba, loaded on first use."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _levels(indptr, indices, part, me, start, queue, level):
 
 @njit(nogil=True, cache=True)
 def nested_dissection(indptr, indices, leaf):
-    """An elimination order: halves first, then the level that separates them, recursively; leaves of `leaf` vertices."""
+    """An elimination order: halves first, then the level that separates them, recursively down to `leaf` vertices."""
     n = len(indptr) - 1
     order = np.arange(n)
     part = np.zeros(n, np.int64)

@@ -1,7 +1,7 @@
 """The solvers behind the doors. Each declares its domain; each takes a standard problem A v = lambda v.
 
-`smallest` end unless said otherwise; `null` is an orthonormal basis of the known vectors. All work in float64 and return
-`wanted` pairs (the asked-for ones and the neighbour that measures the gap), ordered from the asked-for end inwards.
+`smallest` end unless said otherwise; `null` is an orthonormal basis of the known vectors. All work in float64 and
+return `wanted` pairs (the asked-for ones and the neighbour that measures the gap), from the asked-for end inwards.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import SolverFailed
 from lowfold._core.extras import load_extra
-from lowfold._core.memory import fits
+from lowfold._core.memory import fits, require
 from lowfold._core.operators import Operator, SparseOperator
 from lowfold.spectral._factor import Fill, count_fill, factorise
 from lowfold.spectral._krylov import Ritz, _fixed_block, block_davidson, block_krylov, remove
@@ -43,7 +43,7 @@ class Problem:
         if self.op.bound is not None and self.op.psd:
             return float(self.op.bound)
         if isinstance(self.op, SparseOperator):
-            return float(np.abs(self.op.matrix).sum(axis=1).max(initial=0.0))
+            return float(abs(self.op.matrix).sum(axis=1).max(initial=0.0))
         probe = _fixed_block(self.n, 1)
         for _ in range(4):
             probe = self.op.apply(probe / max(np.linalg.norm(probe), np.finfo(float).tiny))
@@ -60,12 +60,14 @@ class Problem:
 
 def dense(problem: Problem) -> Ritz:
     """All of the matrix, by LAPACK. Exact to rounding; cubic in n."""
+    require(3 * 8.0 * problem.n**2, f"a dense eigenproblem of {problem.n} points", "use solver='auto'")
     A = problem.op.dense()
     Q = problem.null
     if Q.shape[1]:  # the known vectors are moved to the far end of the spectrum
         A -= Q @ (Q.T @ A)
         A -= (A @ Q) @ Q.T
-        far = (np.abs(A).sum(axis=1).max(initial=0.0) or 1.0) * (-1.0 if problem.largest else 1.0)
+        # Twice the bound of the spectrum: the bound itself can be an eigenvalue, and would mix with them.
+        far = (2 * np.abs(A).sum(axis=1).max(initial=0.0) or 1.0) * (-1.0 if problem.largest else 1.0)
         A += far * (Q @ Q.T)
     n, k = problem.n, problem.wanted
     window = (n - k, n - 1) if problem.largest else (0, k - 1)
@@ -82,6 +84,8 @@ def lanczos(problem: Problem) -> Ritz:
     from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
     n, k, Q = problem.n, problem.wanted, problem.null
+    if k >= n:
+        raise SolverFailed(f"lanczos finds fewer than all {n} pairs; use solver='dense'")
     far = problem.norm() * (-2.0 if problem.largest else 2.0)
     calls = 0
 
@@ -107,7 +111,7 @@ def lanczos(problem: Problem) -> Ritz:
     except ArpackNoConvergence as error:
         if len(error.eigenvalues) < k:
             raise SolverFailed(f"Lanczos found {len(error.eigenvalues)} of {k} pairs; try another solver") from error
-        values, vectors = error.eigenvalues, error.eigenvectors
+        values, vectors = error.eigenvalues.real, error.eigenvectors.real
     except ArpackError as error:
         raise SolverFailed(f"Lanczos failed ({error}); try another solver") from error
     order = np.argsort(-values if problem.largest else values)[:k]
@@ -117,8 +121,8 @@ def lanczos(problem: Problem) -> Ritz:
 def shift_invert(problem: Problem) -> Ritz:
     """Block Krylov on (A + delta)^-1 with a sparse factor; the bottom of a sparse psd operator. Counted first."""
     op = problem.op
-    if not isinstance(op, SparseOperator) or problem.largest:
-        raise SolverFailed("shift_invert solves the bottom of sparse operators; use 'lanczos' or 'krylov'")
+    if not isinstance(op, SparseOperator) or problem.largest or not op.psd:
+        raise SolverFailed("shift_invert solves the bottom of sparse psd operators; use 'lanczos' or 'krylov'")
     delta = 1e-11 * max(problem.norm(), np.finfo(float).tiny)
     factor = factorise(op.matrix, delta, problem.fill())
     k, Q = problem.wanted, problem.null
@@ -140,7 +144,7 @@ def shift_invert(problem: Problem) -> Ritz:
 
 
 def davidson(problem: Problem) -> Ritz:
-    """Preconditioned block Davidson; two-level preconditioner for Laplacians, the diagonal for other sparse operators."""
+    """Preconditioned block Davidson; two-level preconditioner for Laplacians, the diagonal for other operators."""
     op, k = problem.op, problem.wanted
     if not isinstance(op, SparseOperator) or problem.largest:
         raise SolverFailed("davidson solves the bottom of sparse operators; use 'lanczos' or 'krylov'")
@@ -158,8 +162,8 @@ def davidson(problem: Problem) -> Ritz:
 def amg(problem: Problem) -> Ritz:
     """LOBPCG with pyamg's smoothed aggregation (extra `amg`); the bottom of a sparse psd operator."""
     op = problem.op
-    if not isinstance(op, SparseOperator) or problem.largest:
-        raise SolverFailed("amg solves the bottom of sparse operators; use 'lanczos' or 'krylov'")
+    if not isinstance(op, SparseOperator) or problem.largest or not op.psd:
+        raise SolverFailed("amg solves the bottom of sparse psd operators; use 'lanczos' or 'krylov'")
     pyamg = load_extra("pyamg", "amg", "solver='amg'")
     import warnings
 
@@ -184,7 +188,7 @@ def amg(problem: Problem) -> Ritz:
             maxiter=60,
         )
     order = np.argsort(values)[: problem.wanted]
-    return Ritz(values[order], vectors[:, order], 60, True)
+    return Ritz(np.asarray(values[order]), np.asarray(vectors[:, order], dtype=np.float64), 60, True)
 
 
 def krylov(problem: Problem) -> Ritz:
@@ -204,7 +208,7 @@ def krylov(problem: Problem) -> Ritz:
 
 
 def randomized(problem: Problem) -> Ritz:
-    """Halko-Martinsson-Tropp with a fixed number of passes (7), no test of convergence: a quick look at the leading end."""
+    """Halko-Martinsson-Tropp with 7 passes and no test of convergence: a quick look at the leading end."""
     if not problem.largest:
         raise SolverFailed("randomized solves the leading end; use 'lanczos', 'shift_invert' or 'davidson'")
     k = problem.wanted

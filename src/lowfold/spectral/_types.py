@@ -16,8 +16,8 @@ class Eigenpairs:
 
     values      asked-for eigenvalues, in the order of the door (`largest`: descending, `smallest`: ascending)
     vectors     one column each, M-orthonormal, the first entry of nearly the largest magnitude positive
-    residual    max over the pairs of ||A v - lambda v|| / (distance from lambda to the nearest eigenvalue NOT asked for):
-                it bounds the angle between the computed and the true subspace
+    residual    max over the pairs of ||A v - lambda v|| / (distance from lambda to the nearest eigenvalue NOT asked
+                for): it bounds the angle between the computed and the true subspace
     gap         distance from the last asked-for eigenvalue to the next one; inf where there is no next
     solver      what was used
     iterations  of the solver; 1 for a direct one

@@ -1,0 +1,172 @@
+"""The commands and how they end. Heavy packages are imported inside them: `--help` and `list` stay quick."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from lowfold.cli._errors import guarded, told_once
+from lowfold.cli._shared import Debug, File, Force, Labels, Memory, Out, Quiet, Read, Settings
+
+PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None, "pretty_exceptions_enable": False}
+
+# Commands whose flags are made from the registry, which takes loading every method: only when one of them runs.
+GENERATED = {
+    "embed": (
+        "Embed the rows of a file: coordinates, a picture, the fitted model.",
+        "Examples: lowfold embed data.csv -m isomap --n-neighbors 12 -o out.csv --plot out.png | "
+        "lowfold embed distances.csv -m classical-mds --metric precomputed -o out.csv | "
+        "cat data.csv | lowfold embed - -m laplacian-eigenmaps --label class > out.csv",
+    ),
+    "plan": (
+        "Say beforehand what a method would do with a file: stages, solver, memory.",
+        "Example: lowfold plan data.csv -m isomap --n-neighbors 12 --memory 4GB",
+    ),
+}
+
+
+class Commands(TyperGroup):
+    """Ends every command with its exit code, and gives the generated commands their flags when one is called."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        standalone = kwargs.pop("standalone_mode", True)
+        words = sys.argv[1:] if kwargs.get("args") is None else list(kwargs["args"])
+        kwargs["standalone_mode"] = False
+        code = guarded(lambda: super(Commands, self).main(*args, **kwargs), words)
+        if standalone:
+            sys.exit(code)
+        return code
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, _with_flags(name) if name in GENERATED else command, rest
+
+
+app = typer.Typer(
+    cls=Commands,
+    name="lowfold",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Example: lowfold embed data.csv --method isomap --n-neighbors 12 --out out.csv --plot out.png",
+    **PLAIN,
+)
+
+
+def _with_flags(name: str) -> Any:
+    from lowfold.cli import _embed
+    from lowfold.cli._options import MethodCommand, with_parameters
+
+    single = typer.Typer(**PLAIN)
+    flags = with_parameters(getattr(_embed, name))
+    single.command(name, cls=MethodCommand, epilog=GENERATED[name][1])(flags)
+    return typer.main.get_command(single)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from lowfold import __version__
+
+        print(f"lowfold {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def lowfold(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """Find the low-dimensional manifold in high-dimensional data."""
+
+
+def _stub() -> None:
+    """Replaced by the command with its flags as soon as it is called."""
+
+
+for _name, (_help, _epilog) in GENERATED.items():
+    app.command(_name, help=_help, epilog=_epilog)(_stub)
+
+
+@app.command(epilog="Example: lowfold transform model.lowfold new.csv --out placed.csv")
+def transform(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A file written by `lowfold embed --save`.")],
+    file: File,
+    out: Out = None,
+    inverse: Annotated[bool, typer.Option("--inverse", help="Lead coordinates back to data space instead.")] = False,
+    label: Labels = None,
+    read: Read = None,
+    memory: Memory = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Place new points with a saved model."""
+    from lowfold._core.config import config_context
+    from lowfold.cli._data import carried, is_matrix, read_input, refuse_existing, tell, write_output
+    from lowfold.cli._values import parse_settings
+    from lowfold.methods.files import load
+
+    out = out or "-"
+    with config_context(memory=memory), told_once(quiet):
+        refuse_existing(out, force=force)
+        fitted = load(model)
+        matrix = is_matrix(fitted) and not inverse
+        table = read_input(file, label or [], parse_settings(read or [], "--read"), matrix=matrix)
+        tell(table.notices, quiet=quiet)
+        Y = fitted.inverse_transform(table.X) if inverse else fitted.transform(table.X)
+        columns = [f"x{i + 1}" for i in range(Y.shape[1])] if inverse else list(fitted.get_feature_names_out())
+        write_output(out, Y, columns, carried(table, columns), force=force, quiet=quiet)
+
+
+@app.command("list", epilog="Examples: lowfold list | lowfold list isomap")
+def list_methods(
+    method: Annotated[str | None, typer.Argument(metavar="[METHOD]", help="Show the documentation of one method.")] = None,
+) -> None:
+    """The methods, or the documentation of one."""
+    from lowfold.cli._tables import methods_table
+    from lowfold.cli._values import find_method, method_class
+
+    if method is None:
+        print(methods_table())
+        return
+    entry = find_method(method)
+    print(f"{entry.name} ({entry.family}): {entry.line}\n{entry.citation}\n\n{method_class(entry).__doc__}")
+
+
+@app.command(epilog="Examples: lowfold datasets | lowfold datasets swiss_roll --n 1000 --out roll.csv")
+def datasets(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Make this one; without it, list all.")] = None,
+    n: Annotated[int, typer.Option("--n", metavar="N", help="Number of points.")] = 1000,
+    noise: Annotated[float, typer.Option(metavar="SIZE", help="Standard deviation of the noise added.")] = 0.0,
+    random_state: Annotated[int, typer.Option("--random-state", "--seed", metavar="SEED", help="Seed.")] = 0,
+    truth: Annotated[bool, typer.Option("--truth", help="Also write color, class and true coordinates.")] = False,
+    out: Out = None,
+    settings: Settings = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """List the data sets, or write one as a table.
+
+    With --truth further columns follow: color, class, u1, u2, ...; keep them aside when embedding, by --label.
+    """
+    from lowfold.cli._data import refuse_existing, write_output
+    from lowfold.cli._tables import datasets_table, made, truth_columns
+
+    if name is None:
+        print(datasets_table())
+        return
+    out = out or "-"
+    refuse_existing(out, force=force)
+    data = made(name, {"n": n, "noise": noise, "random_state": random_state}, settings or [])
+    columns = [f"x{i + 1}" for i in range(data.X.shape[1])]
+    write_output(out, data.X, columns, truth_columns(data) if truth else {}, force=force, quiet=quiet)
+
+
+@app.command()
+def versions() -> None:
+    """Versions of lowfold and of every package it can use, cores, memory budget."""
+    from lowfold._core.versions import show_versions
+
+    show_versions()

@@ -1,0 +1,103 @@
+"""Files in and out: what is read for a method, which labels travel along, what may be written."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import FileProblem, InvalidInput
+from lowfold.cli._values import parse_value
+
+FEW = 20  # numeric labels with at most so many values are classes, others a scale
+
+
+def read_input(file: str, labels: Sequence[str], options: Mapping[str, str], *, matrix: bool) -> Any:
+    """A Table. `labels` are kept aside; a matrix of distances keeps every column, and its gaps as NaN."""
+    from lowfold.datasets._readers import _reader_for, read
+
+    known = inspect.signature(_reader_for(file)).parameters
+    chosen = {name: parse_value(text) for name, text in options.items()}
+    if "label" in known and labels:
+        chosen.setdefault("label", list(labels))
+    if matrix:
+        chosen |= {name: value for name, value in (("ids", False), ("missing", "keep")) if name in known | chosen}
+    table = read(file, **chosen)
+    for name in labels:
+        if name not in table.labels:
+            there = f"there are {', '.join(table.labels)}" if table.labels else "there are none"
+            raise InvalidInput(f"{table.source}: no label {name!r} was kept aside; {there}")
+    return table
+
+
+def tell(notices: Sequence[str], *, quiet: bool) -> None:
+    """Sentences on standard error."""
+    if not quiet:
+        for words in notices:
+            sys.stderr.write(f"lowfold: {words}\n")
+
+
+def carried(table: Any, taken: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Columns that go along to the output: ids first, then the labels, under names that are free."""
+    aside = ({} if table.ids is None else {"id": table.ids}) | table.labels
+    found: dict[str, NDArray[Any]] = {}
+    for name, values in aside.items():
+        free = name
+        while free in taken or free in found:
+            free += "_"
+        found[free] = values
+    return found
+
+
+def refuse_existing(*paths: str | None, force: bool) -> None:
+    """Before any work: nothing is overwritten without `--force`, and every target has a folder."""
+    for path in paths:
+        if path is None or path == "-":
+            continue
+        target = Path(path)
+        if target.is_dir():
+            raise FileProblem(f"{path}: is a folder; name a file")
+        if target.exists() and not force:
+            raise FileProblem(f"{path}: the file exists; choose another name, or overwrite it with --force")
+        if not target.parent.is_dir():
+            raise FileProblem(f"{path}: there is no folder {target.parent}; make it first")
+
+
+def write_output(
+    path: str, Y: NDArray[Any], columns: Sequence[str], aside: Mapping[str, NDArray[Any]], *, force: bool, quiet: bool
+) -> None:
+    """Coordinates with the columns kept aside; an .npy file has room for the coordinates only."""
+    from lowfold.datasets._readers import write_table
+
+    if aside and path.lower().endswith(".npy"):
+        tell([f"{path}: .npy holds the coordinates only; {', '.join(aside)} left out"], quiet=quiet)
+        aside = {}
+    write_table(path, Y, list(columns), labels=dict(aside), force=force)
+
+
+def colouring(table: Any, name: str | None) -> dict[str, Any]:
+    """`labels=` or `color=` of a picture: the named column kept aside, or the first one."""
+    if name is None:
+        if not table.labels:
+            return {}
+        name = next(iter(table.labels))
+    if name in table.labels:
+        values = table.labels[name]
+    elif name in table.columns:
+        values = table.X[:, table.columns.index(name)]
+    else:
+        there = ", ".join([*table.labels, *table.columns][:30])
+        raise InvalidInput(f"--color names no column {name!r}; there are {there}")
+    classes = values.dtype.kind not in "fiu" or (values.dtype.kind in "iu" and len(np.unique(values)) <= FEW)
+    return {"labels" if classes else "color": values, "legend": name}
+
+
+def is_matrix(model: Any) -> bool:
+    """Whether the model takes a matrix of distances instead of points."""
+    metric = getattr(model, "metric", None)
+    return isinstance(metric, str) and metric.startswith("precomputed")

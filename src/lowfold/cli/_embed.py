@@ -1,0 +1,133 @@
+"""The commands that run a method: `embed` and `plan`. Their flags for parameters are added by `_options`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from lowfold._core.config import config_context
+from lowfold._core.errors import FileProblem
+from lowfold.cli._data import carried, colouring, is_matrix, read_input, refuse_existing, tell, write_output
+from lowfold.cli._errors import told_once
+from lowfold.cli._shared import Debug, File, Force, Labels, Memory, MethodName, Out, Quiet, Read, Settings, Verbose
+from lowfold.cli._values import find_method, method_class, parameters_for, parse_settings
+
+PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg")
+
+
+def embed(
+    file: File,
+    *,
+    method: MethodName,
+    parameters: Mapping[str, str],
+    out: Out = None,
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Picture: .png, .svg, .pdf or .jpg.")] = None,
+    save: Annotated[str | None, typer.Option(metavar="FILE", help="The fitted model, for `lowfold transform`.")] = None,
+    label: Labels = None,
+    color: Annotated[str | None, typer.Option(metavar="NAME", help="Column that colours the picture.")] = None,
+    read: Read = None,
+    settings: Settings = None,
+    memory: Memory = None,
+    force: Force = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Embed the rows of a file: coordinates, a picture, the fitted model.
+
+    Without --out, --plot and --save the coordinates go to standard output. Columns that are not numeric, and those named
+    by --label, are kept aside, written beside the coordinates, and the first of them colours the picture.
+    """
+    if out is None and plot is None and save is None:
+        out = "-"
+    with config_context(memory=memory), told_once(quiet):
+        model = _model(method, parameters, settings, verbose=verbose or (sys.stderr.isatty() and not quiet))
+        refuse_existing(out, plot, save, force=force)
+        _check_picture(plot)
+        table = read_input(file, label or [], parse_settings(read or [], "--read"), matrix=is_matrix(model))
+        tell(table.notices, quiet=quiet)
+        shown = {} if plot is None else colouring(table, color)
+        start = time.perf_counter()
+        Y = model.fit(table.X, next(iter(table.labels.values()), None)).embedding_
+        took = time.perf_counter() - start
+        _write(model, Y, table, out, save, force=force, quiet=quiet)
+        if plot is not None:
+            from lowfold.viz import scatter
+
+            scatter(Y, path=plot, title=f"{type(model).__name__}, {len(Y)} points", **shown)
+        tell([_summary(model, table.X, took, [p for p in (out, save, plot) if p not in (None, "-")])], quiet=quiet)
+
+
+def plan(
+    file: File,
+    *,
+    method: MethodName,
+    parameters: Mapping[str, str],
+    label: Labels = None,
+    read: Read = None,
+    settings: Settings = None,
+    memory: Memory = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Say beforehand what a method would do with a file: stages, neighbour search, solver, memory, and whether it fits."""
+    from lowfold.methods.plan import plan as make_plan
+
+    with config_context(memory=memory), told_once(quiet):
+        model = _model(method, parameters, settings, verbose=False)
+        table = read_input(file, label or [], parse_settings(read or [], "--read"), matrix=is_matrix(model))
+        tell(table.notices, quiet=quiet)
+        print(make_plan(table.X, model))
+
+
+def _model(method: str, flags: Mapping[str, str], settings: Sequence[str] | None, *, verbose: bool) -> Any:
+    """The method with its parameters, checked before any file is read."""
+    from lowfold._core.limits import check_limits
+
+    cls = method_class(find_method(method))
+    given = {**flags, **parse_settings(settings or [], "--set")}
+    model = cls(**parameters_for(cls, given))
+    if "verbose" in cls._get_param_names() and "verbose" not in given:
+        model.set_params(verbose=verbose)
+    check_limits(cls.__name__, model.get_params(deep=False), cls.limits)
+    return model
+
+
+def _check_picture(plot: str | None) -> None:
+    """A picture that cannot be drawn is refused before the work, not after."""
+    if plot is None:
+        return
+    if not plot.lower().endswith(PICTURES):
+        raise FileProblem(f"{plot}: pictures are written as {', '.join(PICTURES)}; choose one of these endings")
+    from lowfold._core.extras import load_extra
+
+    load_extra("matplotlib", "plot", "--plot")
+
+
+def _write(model: Any, Y: Any, table: Any, out: str | None, save: str | None, *, force: bool, quiet: bool) -> None:
+    if out is not None:
+        columns = [str(name) for name in model.get_feature_names_out()]
+        aside = carried(table, columns)
+        clusters = getattr(model, "labels_", None)
+        if clusters is not None and len(clusters) == len(Y):
+            aside["cluster"] = clusters
+        write_output(out, Y, columns, aside, force=force, quiet=quiet)
+    if save is not None:
+        from lowfold.methods.files import save as save_model
+
+        save_model(save, model, force=force)
+
+
+def _summary(model: Any, X: Any, took: float, written: Sequence[str | None]) -> str:
+    """One line: what was done, what the solve was worth, how long it took, where it is."""
+    n, D = X.shape
+    what = f"{n} points" if is_matrix(model) else f"{n} points in {D} columns"
+    words = f"{type(model).__name__}: {what} -> {model.embedding_.shape[1]}"
+    if hasattr(model, "solver_"):
+        words += f"; solver {model.solver_}, residual {model.residual_:.1e}"
+    words += f"; {took:.1f} s"
+    return words + (f"; wrote {', '.join(str(name) for name in written)}" if written else "")

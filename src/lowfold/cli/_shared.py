@@ -1,0 +1,32 @@
+"""Flags that several commands have, spelled and explained once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Memory = Annotated[str | None, typer.Option(metavar="SIZE", help='Memory budget, as "8GB"; else half of what is allowed.')]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the stages even when no terminal watches.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the trace of an error.")]
+File = Annotated[str, typer.Argument(metavar="FILE", help='Table, array, cube or folder; "-" is standard input.')]
+Out = Annotated[
+    str | None,
+    typer.Option("--out", "-o", metavar="FILE", help='Written as .csv, .tsv, .parquet or .npy; "-" is standard output.'),
+]
+MethodName = Annotated[
+    str, typer.Option("--method", "-m", metavar="NAME", help="A method of `lowfold list`, in any spelling.")
+]
+Labels = Annotated[
+    list[str] | None, typer.Option("--label", metavar="NAME", help="Column to keep aside; may be given again.")
+]
+Read = Annotated[
+    list[str] | None,
+    typer.Option("--read", metavar="NAME=VALUE", help="Option of the reader, as delimiter=; or variable=X."),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Any parameter that has no flag; values as in Python."),
+]

@@ -1,0 +1,97 @@
+"""Alignment kernels: K = sum_i S_i' W_i S_i, patch matrices accumulated at the places of their members.
+
+Every alignment method has W_i = B_i B_i' (LLE, Hessian LLE) or W_i = I - B_i B_i' (LTSA) with few columns in B_i, so B is
+kept, N K r numbers, and the sum is merged row by row: no N K^2 triplets are ever stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lowfold._core.jit import kernels
+from lowfold._core.operators import SparseOperator
+from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.run import Run
+from lowfold.kernels._patches import Patches
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """Patches with their factors: `factor` (entries, r) has one row per member of every patch.
+
+    W_i = B_i B_i', or I - B_i B_i' with `complement=True` (B_i then has orthonormal or zero columns).
+    """
+
+    patches: Patches
+    factor: Floats
+    complement: bool = False
+
+    def local(self, i: int) -> Floats:
+        """W_i, dense."""
+        part = slice(self.patches.indptr[i], self.patches.indptr[i + 1])
+        B = self.factor[part]
+        W = B @ B.T
+        return np.eye(len(B)) - W if self.complement else W
+
+    def stacked(self) -> csr_array:
+        """The tall matrix H with H'H = K for W_i = B_i B_i': one row per patch and column of B."""
+        n, r = self.patches.n, self.factor.shape[1]
+        patch = np.repeat(np.arange(n), self.patches.sizes)
+        rows = (patch[:, None] * r + np.arange(r)).ravel()
+        columns = np.repeat(self.patches.members, r)
+        return csr_array((self.factor.ravel(), (rows, columns)), shape=(n * r, self.patches.n_points))
+
+
+def align(alignment: Alignment, *, run: Run | None = None) -> SparseOperator:
+    """K = sum_i S_i' W_i S_i; symmetric to the bit, positive semidefinite.
+
+    Both K_ab and K_ba add the same products in the order of the patches, so no symmetrising is needed.
+    """
+    run = run or Run()
+    loops = kernels("lowfold.kernels._alignment_kernels")
+    patches = alignment.patches
+    n = patches.n_points
+    indptr, members = patches.indptr, patches.members
+    factor = np.ascontiguousarray(alignment.factor)
+    start, owner, entry = loops.containing(indptr, members, n)
+    counts = np.zeros(n, dtype=np.int64)
+    blocks = block_slices(n, max(2048, -(-n // 64)))
+
+    def count(b: int) -> None:
+        loops.count_columns(blocks[b].start, blocks[b].stop, indptr, members, start, owner, counts)
+
+    def fill(b: int) -> None:
+        loops.fill_rows(
+            blocks[b].start,
+            blocks[b].stop,
+            indptr,
+            members,
+            factor,
+            alignment.complement,
+            start,
+            owner,
+            entry,
+            pointers,
+            columns,
+            values,
+        )
+
+    with run.stage("alignment kernel"):
+        run_blocks(count, len(blocks), n_jobs=run.n_jobs)
+        pointers = np.concatenate([[0], np.cumsum(counts)])
+        columns, values = np.empty(pointers[-1], dtype=np.int32), np.empty(pointers[-1])
+        run_blocks(fill, len(blocks), n_jobs=run.n_jobs)
+    # SciPy would widen the indices to the type of the pointers.
+    narrow = pointers if pointers[-1] > np.iinfo(np.int32).max else pointers.astype(np.int32)
+    return SparseOperator(csr_array((values, columns, narrow), shape=(n, n)), psd=True, n_jobs=run.n_jobs)
+
+
+def add(first: SparseOperator, second: SparseOperator) -> SparseOperator:
+    """The sum of two alignment kernels."""
+    return SparseOperator(csr_array(first.matrix + second.matrix), psd=True, n_jobs=first.n_jobs)

@@ -1,0 +1,74 @@
+"""Compiled loops of `_alignment`: merging patch matrices into rows of one sparse matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def containing(indptr, members, n):
+    """For every point the patches that contain it, in their order, and its place in `members`."""
+    start = np.zeros(n + 1, np.int64)
+    for e in range(len(members)):
+        start[members[e] + 1] += 1
+    for a in range(n):
+        start[a + 1] += start[a]
+    free = start[:-1].copy()
+    owner = np.empty(len(members), np.int32)
+    entry = np.empty(len(members), np.int64)
+    for p in range(len(indptr) - 1):
+        for e in range(indptr[p], indptr[p + 1]):
+            a = members[e]
+            owner[free[a]] = p
+            entry[free[a]] = e
+            free[a] += 1
+    return start, owner, entry
+
+
+@njit(nogil=True, cache=True)
+def count_columns(low, high, indptr, members, start, owner, counts):
+    """Number of different points that share a patch with each point of low..high."""
+    seen = np.full(len(start) - 1, -1, np.int32)
+    for a in range(low, high):
+        found = 0
+        for s in range(start[a], start[a + 1]):
+            p = owner[s]
+            for e in range(indptr[p], indptr[p + 1]):
+                b = members[e]
+                if seen[b] != a:
+                    seen[b] = a
+                    found += 1
+        counts[a] = found
+
+
+@njit(nogil=True, cache=True)
+def fill_rows(low, high, indptr, members, factor, complement, start, owner, entry, pointers, columns, values):
+    """Rows low..high of sum_i W_i, columns sorted."""
+    n, r = len(start) - 1, factor.shape[1]
+    total = np.zeros(n)
+    seen = np.full(n, -1, np.int32)
+    sign = -1.0 if complement else 1.0
+    for a in range(low, high):
+        first = pointers[a]
+        last = first
+        for s in range(start[a], start[a + 1]):
+            p, own = owner[s], entry[s]
+            for e in range(indptr[p], indptr[p + 1]):
+                b = members[e]
+                product = 0.0
+                for c in range(r):
+                    product += factor[own, c] * factor[e, c]
+                product *= sign
+                if complement and e == own:
+                    product += 1.0
+                if seen[b] != a:
+                    seen[b] = a
+                    total[b] = product
+                    columns[last] = b
+                    last += 1
+                else:
+                    total[b] += product
+        columns[first:last] = np.sort(columns[first:last])
+        for e in range(first, last):
+            values[e] = total[columns[e]]

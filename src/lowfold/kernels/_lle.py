@@ -1,0 +1,227 @@
+"""Reconstruction weights: each point as an affine combination of its neighbours.
+
+Roweis & Saul (2000), doi:10.1126/science.290.5500.2323; Wang (2012), Sections 10.2 and 10.4, doi:10.1007/978-3-642-27497-8;
+Zhang & Wang (2007), MLLE, Advances in Neural Information Processing Systems 19.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.jit import kernels
+from lowfold._core.parallel import run_blocks
+from lowfold._core.run import Run
+from lowfold._core.stacks import stacked_eigh
+from lowfold.kernels._alignment import Alignment
+from lowfold.kernels._patches import Geometry, Patches
+
+Floats = NDArray[np.float64]
+
+WEIGHTS = ("affine", "clipped", "convex")
+REG_WHEN = ("always", "k>D", "k>d", "never")
+
+
+def gram_weights(C: Floats, *, reg: float = 1e-3, kind: str = "affine") -> Floats:
+    """w (m, k) minimising w'Cw + reg tr(C) ||w||^2 with sum_j w_j = 1, from local Gram matrices C (m, k, k).
+
+    C w = 1, divided by its sum. With reg=0 all four cases of the rank have their answer, the limit reg -> 0: see
+    `limit_weights`. `kind` "clipped" sets negative weights to 0 and divides by the new sum (Wang 2012, Remark 10.1);
+    "convex" minimises over w >= 0: generalised barycentric coordinates of the nearest point of the neighbours' hull.
+    A point that coincides with a neighbour takes weight 1 on it, whatever `reg`.
+    """
+    m, k, _ = C.shape
+    trace = np.trace(C, axis1=1, axis2=2)
+    if kind == "convex":
+        # Some ridge is always needed: inside the hull convex weights are not unique.
+        w = _convex(C + (np.where(trace > 0, max(reg, 1e-9) * trace, 1.0))[:, None, None] * np.eye(k))
+    elif reg > 0:
+        ridge = C + (np.where(trace > 0, reg * trace, 1.0))[:, None, None] * np.eye(k)
+        w = np.linalg.solve(ridge, np.ones((m, k, 1)))[:, :, 0]
+        w /= w.sum(axis=1, keepdims=True)
+    else:
+        w = limit_weights(C)
+    if kind == "clipped":
+        w = np.maximum(w, 0.0)
+        w /= w.sum(axis=1, keepdims=True)  # positive: the weights summed to 1 before
+    zero = np.diagonal(C, axis1=1, axis2=2) == 0
+    hit = zero.any(axis=1)
+    if hit.any():
+        w[hit] = np.eye(k)[np.argmax(zero[hit], axis=1)]
+    return w
+
+
+def limit_weights(C: Floats, *, tol: float = 1e-12) -> Floats:
+    """Weights without a ridge: the minimum-norm minimiser of w'Cw with sum 1, whatever the rank of C.
+
+    With P the projector on the null space of C: w = P1 / (1'P1) where P1 is not zero (the point lies in the affine hull of
+    its neighbours), else w = C^+ 1 / (1'C^+ 1). The second also covers a null vector that sums to zero (neighbours affinely
+    dependent, the point off their hull), for which the rule of Wang (2012), Section 10.4.2 divides by zero.
+    """
+    m, k, _ = C.shape
+    values, V = stacked_eigh(C)
+    size = np.maximum(values[:, -1:], 0.0)
+    null = values <= tol * k * size
+    b = V.sum(axis=1)  # V'1
+    inside = np.where(null, b, 0.0)
+    outside = np.where(null, 0.0, b / np.where(null, 1.0, values))
+    from_null = (inside**2).sum(axis=1, keepdims=True) > 1e-10 * k
+    w = (V @ np.where(from_null, inside, outside)[:, :, None])[:, :, 0]
+    return np.asarray(w / w.sum(axis=1, keepdims=True))
+
+
+def _convex(C: Floats) -> Floats:
+    loops = kernels("lowfold.kernels._convex_kernels")
+    w = np.empty(C.shape[:2])
+    loops.simplex_weights(np.ascontiguousarray(C), w)
+    return w
+
+
+def applied_reg(reg: float, when: str, k: int, n_features: int, d: int) -> float:
+    """The ridge for neighbourhoods of k points: weights are unique without one up to k = D."""
+    use = {"always": True, "never": False, "k>D": k > n_features, "k>d": k > d}[when]
+    return reg if use else 0.0
+
+
+def reconstruction_alignment(
+    patches: Patches, geometry: Geometry, d: int, run: Run, *, reg: float, reg_when: str, kind: str
+) -> tuple[Alignment, Floats]:
+    """B_i = e_i - w_i, so that K = (I - W)'(I - W); and the residuals ||x_i - sum_j w_ij x_j||.
+
+    Patches have the point itself first. Wang (2012), eq. (10.6).
+    """
+    B = np.zeros((len(patches.members), 1))
+    residuals = np.zeros(patches.n)
+    blocks = list(patches.groups(geometry.cost))
+
+    def work(b: int) -> None:
+        rows, index, places = blocks[b]
+        C = geometry.spokes(index[:, 0].astype(np.int64), index[:, 1:])
+        w = gram_weights(C, reg=applied_reg(reg, reg_when, C.shape[1], geometry.cost, d), kind=kind)
+        B[places[:, 0], 0] = 1.0
+        B[places[:, 1:], 0] = -w
+        residuals[rows] = np.sqrt(np.maximum(np.einsum("mj,mjl,ml->m", w, C, w), 0.0))
+
+    with run.stage("reconstruction weights") as progress:
+        run_blocks(work, len(blocks), n_jobs=run.n_jobs, progress=progress)
+    return Alignment(patches, B), residuals
+
+
+def down_weighted(alignment: Alignment, residuals: Floats, scale: float) -> tuple[Alignment, Floats]:
+    """Rows of I - W times sqrt(rho_i), rho_i = 1 / (1 + (r_i / s)^2), s = scale times the median residual.
+
+    Points that their neighbours do not explain (outliers) count less (Gering 2002, who proposes to reduce the weight of
+    points with a large least-squares residual). K stays psd and keeps K1 = 0.
+    """
+    s = scale * float(np.median(residuals))
+    rho = 1.0 / (1.0 + (residuals / s) ** 2) if s > 0 else (residuals == 0).astype(np.float64)
+    root = np.repeat(np.sqrt(rho), alignment.patches.sizes)
+    return Alignment(alignment.patches, alignment.factor * root[:, None]), rho
+
+
+def modified_alignment(
+    patches: Patches, geometry: Geometry, d: int, run: Run, *, reg: float
+) -> tuple[Alignment, NDArray[np.int64]]:
+    """Several weight vectors per point (Zhang & Wang 2007), and how many each point has.
+
+    Where C_i is nearly singular many weight vectors reconstruct the point equally well. The s_i smallest eigenvectors V_i
+    of C_i, turned by a Householder reflection and shifted by the regularised weights, W_i = V_i H_i + (1 - a_i) w_i 1',
+    all sum to one; s_i is the largest for which the energy left out is below the median share eta beyond d dimensions.
+    """
+    eta = _median_share(patches, geometry, d)
+    widest = int(patches.sizes.max(initial=2)) - 1
+    B = np.zeros((len(patches.members), max(1, widest - min(d, widest - 1))))
+    counts = np.zeros(patches.n, dtype=np.int64)
+    blocks = list(patches.groups(geometry.cost))
+
+    def work(b: int) -> None:
+        rows, index, places = blocks[b]
+        C = geometry.spokes(index[:, 0].astype(np.int64), index[:, 1:])
+        W, s = multiple_weights(C, d, eta, reg)
+        kept = np.arange(W.shape[2]) < s[:, None]
+        B[places[:, 0], : W.shape[2]] = kept
+        B[places[:, 1:], : W.shape[2]] = -W
+        counts[rows] = s
+
+    with run.stage("reconstruction weights") as progress:
+        run_blocks(work, len(blocks), n_jobs=run.n_jobs, progress=progress)
+    return Alignment(patches, B), counts
+
+
+def _median_share(patches: Patches, geometry: Geometry, d: int) -> float:
+    """eta: the median over the points of (energy beyond d directions) / (energy inside)."""
+    shares = []
+    for _, index, _ in patches.groups(geometry.cost):
+        values, _ = stacked_eigh(geometry.spokes(index[:, 0].astype(np.int64), index[:, 1:]))
+        values = np.maximum(values[:, ::-1], 0.0)
+        inside = values[:, :d].sum(axis=1)
+        shares.append(values[:, d:].sum(axis=1) / np.where(inside > 0, inside, 1.0))
+    return float(np.median(np.concatenate(shares))) if shares else 0.0
+
+
+def multiple_weights(C: Floats, d: int, eta: float, reg: float) -> tuple[Floats, NDArray[np.int64]]:
+    """W (m, k, s_max), columns beyond s_i zero, and s (m,): at most k - d weight vectors per point, each summing to 1."""
+    m, k, _ = C.shape
+    values, V = stacked_eigh(C)
+    values = np.maximum(values, 0.0)
+    w = gram_weights(C, reg=reg)
+    most = max(1, k - d)
+    total = values.sum(axis=1, keepdims=True)
+    left_out = np.cumsum(values, axis=1)[:, :most]  # energy of the s smallest, s = 1..most
+    kept = total - left_out
+    s = np.maximum((left_out < eta * kept).sum(axis=1), 1)
+    inside = np.arange(most) < s[:, None]
+    U = V[:, :, :most] * inside[:, None, :]  # the s_i smallest eigenvectors
+    b = U.sum(axis=1)  # V'1
+    alpha = np.linalg.norm(b, axis=1) / np.sqrt(s)
+    h = np.where(inside, alpha[:, None], 0.0) - b
+    size = np.linalg.norm(h, axis=1, keepdims=True)
+    h = np.where(size > 1e-12, h / np.where(size > 0, size, 1.0), 0.0)
+    reflected = U - 2.0 * (U @ h[:, :, None]) * h[:, None, :]
+    W = (reflected + ((1.0 - alpha)[:, None] * w)[:, :, None]) * inside[:, None, :]
+    return W, s
+
+
+def barycentric_coordinates(p: NDArray[np.floating], vertices: NDArray[np.floating]) -> Floats:
+    """The unique weights of points p (m, D) in a simplex of D + 1 vertices: sum w_i v_i = p, sum w_i = 1.
+
+    >>> barycentric_coordinates(np.array([[0.25, 0.25]]), np.array([[0.0, 0], [1, 0], [0, 1]])).tolist()
+    [[0.5, 0.25, 0.25]]
+    """
+    p, vertices = np.atleast_2d(np.asarray(p, np.float64)), np.asarray(vertices, np.float64)
+    count, D = vertices.shape
+    if count != D + 1:
+        raise InvalidInput(f"a simplex in {D} dimensions has {D + 1} vertices; got {count}")
+    edges = (vertices[1:] - vertices[0]).T
+    try:
+        rest = np.linalg.solve(edges, (p - vertices[0]).T).T
+    except np.linalg.LinAlgError as error:
+        raise InvalidInput("vertices must be in general position; these lie in a common hyperplane") from error
+    return np.column_stack([1.0 - rest.sum(axis=1), rest])
+
+
+def mean_value_coordinates(p: NDArray[np.floating], polygon: NDArray[np.floating]) -> Floats:
+    """Generalised barycentric coordinates of points p (m, 2) in a convex polygon, vertices (n, 2) in order.
+
+    w_i ~ (tan(a_{i-1} / 2) + tan(a_i / 2)) / ||v_i - p|| with a_i the angle at p between v_i and v_{i+1} (Floater 2003,
+    doi:10.1016/S0167-8396(03)00002-5). On an edge they interpolate linearly, at a vertex they are 1 there.
+    """
+    p, v = np.atleast_2d(np.asarray(p, np.float64)), np.asarray(polygon, np.float64)
+    if v.ndim != 2 or v.shape[1] != 2 or len(v) < 3:
+        raise InvalidInput(f"polygon must be at least 3 vertices with 2 coordinates; got shape {v.shape}")
+    spoke = v[None] - p[:, None]
+    ahead = np.roll(spoke, -1, axis=1)
+    r, r_ahead = np.linalg.norm(spoke, axis=2), np.linalg.norm(ahead, axis=2)
+    cross = spoke[..., 0] * ahead[..., 1] - spoke[..., 1] * ahead[..., 0]
+    dot = (spoke * ahead).sum(axis=2)
+    size = np.linalg.norm(np.ptp(v, axis=0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = (r * r_ahead - dot) / cross  # tan(a / 2)
+        w = (np.roll(half, 1, axis=1) + half) / r
+        w = w / w.sum(axis=1, keepdims=True)
+    for i, e in np.argwhere((np.abs(cross) <= 1e-14 * size**2) & (dot <= 0)):  # on the edge from v_e to v_{e+1}
+        share = r[i, e] / max(r[i, e] + r_ahead[i, e], np.finfo(float).tiny)
+        w[i] = 0.0
+        w[i, e], w[i, (e + 1) % len(v)] = 1.0 - share, share
+    return np.asarray(w)

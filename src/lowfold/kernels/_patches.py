@@ -1,0 +1,228 @@
+"""Patches: small overlapping sets of points, and the inner products inside them.
+
+Alignment kernels (LLE, LTSA, Hessian LLE) see the data only through patches. Inner products come from coordinates where
+the metric has them, else from distances: <x_j - c, x_l - c> = -1/2 (H (D o D) H)_jl for the centroid c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.stacks import stacked_eigh
+from lowfold.graph import Measured, Neighbors, Pairs, Points, Source
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+RANK_TOL = 1e-7  # singular values are square roots of a Gram matrix's eigenvalues: below this of the largest is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Patches:
+    """One patch per point: `members[indptr[i]:indptr[i+1]]`, indices into `n_points` points."""
+
+    indptr: Ints
+    members: NDArray[np.int32]
+    n_points: int
+
+    @classmethod
+    def around(cls, neighbors: Neighbors, *, include_self: bool = True) -> Patches:
+        """N(i), with i itself first if `include_self`. A twin (see `twins`) is always in its own patch."""
+        counts = neighbors.counts
+        own = np.ones(neighbors.n, dtype=np.int64) if include_self else twins(neighbors).astype(np.int64)
+        own[counts == 0] = 0  # a point without neighbours has no patch
+        indptr = np.concatenate([[0], np.cumsum(counts + own)])
+        members = np.empty(indptr[-1], dtype=np.int32)
+        first = np.zeros(len(members), dtype=bool)
+        first[indptr[:-1][own > 0]] = True
+        members[first] = np.flatnonzero(own)
+        members[~first] = neighbors.indices
+        return cls(indptr, members, neighbors.n_points)
+
+    @property
+    def n(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def sizes(self) -> Ints:
+        return np.diff(self.indptr)
+
+    def groups(self, cost: int) -> Iterator[tuple[Ints, NDArray[np.int32], Ints]]:
+        """Blocks of patches of one size K: their numbers (m,), members (m, K) and places in `members` (m, K).
+
+        `cost` is the number of floats that one patch takes per member; a block takes about 16 MB.
+        """
+        sizes = self.sizes
+        for size in np.unique(sizes[sizes > 0]):
+            rows = np.flatnonzero(sizes == size)
+            step = int(max(1, 2_000_000 // (size * max(size, cost))))
+            for start in range(0, len(rows), step):
+                now = rows[start : start + step]
+                places = self.indptr[now][:, None] + np.arange(size)
+                yield now, self.members[places], places
+
+
+def twins(neighbors: Neighbors) -> NDArray[np.bool_]:
+    """Points whose only neighbour lies at distance zero: they repeat it and are placed with it."""
+    single = neighbors.counts == 1
+    single[single] = neighbors.distances[neighbors.indptr[:-1][single]] == 0
+    return single
+
+
+class Geometry(Protocol):
+    """Inner products inside patches."""
+
+    @property
+    def cost(self) -> int:
+        """Floats per member that one patch takes."""
+        ...
+
+    def centred(self, index: NDArray[np.integer]) -> Floats:
+        """(m, K, p): rows whose inner products are those of the members about their centroid."""
+        ...
+
+    def spokes(self, centre: NDArray[np.integer] | NDArray[np.floating], index: NDArray[np.integer]) -> Floats:
+        """C (m, k, k): C_jl = <x_j - c, x_l - c> about `centre`: indices (m,) or new points."""
+        ...
+
+    def project(self, queries: NDArray[np.floating], index: NDArray[np.integer]) -> Floats:
+        """(m, K): <x_j - mean, q - mean> for the members j of each patch and one new point q per patch."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """Geometry of rows of features, where the metric is Euclidean. Differences are taken in float64."""
+
+    F: NDArray[np.floating]
+    points: Points
+
+    @property
+    def cost(self) -> int:
+        return int(self.F.shape[1])
+
+    def centred(self, index: NDArray[np.integer]) -> Floats:
+        P = self.F[index].astype(np.float64)
+        P -= P[:, :1].copy()  # near zero first: far from the origin a mean would lose digits
+        P -= P.mean(axis=1, keepdims=True)
+        return P
+
+    def spokes(self, centre: NDArray[np.integer] | NDArray[np.floating], index: NDArray[np.integer]) -> Floats:
+        c = self.F[centre] if centre.dtype.kind in "iu" else self.points.features(np.asarray(centre))
+        Z = self.F[index].astype(np.float64) - c.astype(np.float64)[:, None, :]
+        return np.asarray(Z @ Z.transpose(0, 2, 1))
+
+    def project(self, queries: NDArray[np.floating], index: NDArray[np.integer]) -> Floats:
+        P = self.F[index].astype(np.float64)
+        q = self.points.features(queries).astype(np.float64) - P[:, 0]
+        P -= P[:, :1].copy()
+        mean = P.mean(axis=1)
+        return np.asarray(((P - mean[:, None]) @ (q - mean)[:, :, None])[:, :, 0])
+
+
+@dataclass(frozen=True, eq=False)
+class Lengths:
+    """Geometry of distances alone: a matrix, a metric without a feature map, or the measured pairs of a sparse graph.
+
+    A pair inside a patch that was not measured takes the shortest path inside the patch.
+    """
+
+    source: Pairs | Points | Neighbors
+    cost: int = 4
+
+    def squared(self, index: NDArray[np.integer]) -> Floats:
+        """(m, K, K) squared distances inside each patch."""
+        if isinstance(self.source, Pairs):
+            D = self.source.distances[index[:, :, None], index[:, None, :]].astype(np.float64)
+            D[:, np.arange(D.shape[1]), np.arange(D.shape[1])] = 0.0
+        elif isinstance(self.source, Points):
+            D = np.stack([self.source.rows(self.source.X[row], row) for row in index])
+        else:
+            D = _stored(self.source, index)
+        return _completed(D) ** 2
+
+    def centred(self, index: NDArray[np.integer]) -> Floats:
+        # Rows V sqrt(lambda): what negative curvature of the distances there is (lambda < 0) has no coordinates.
+        values, V = stacked_eigh(double_centred(self.squared(index)))
+        return np.asarray(V * np.sqrt(np.maximum(values, 0.0))[:, None, :])
+
+    def spokes(self, centre: NDArray[np.integer] | NDArray[np.floating], index: NDArray[np.integer]) -> Floats:
+        if centre.dtype.kind in "iu":
+            S = self.squared(np.concatenate([centre[:, None].astype(np.int64), index], axis=1))
+            to, S = S[:, 0, 1:], S[:, 1:, 1:]
+        else:
+            to, S = self._to_queries(np.asarray(centre), index), self.squared(index)
+        C = 0.5 * (to[:, :, None] + to[:, None, :] - S)
+        values, V = stacked_eigh(C)
+        if values.min(initial=0.0) < 0:  # distances that no points have: the nearest Gram matrix that some points have
+            C = (V * np.maximum(values, 0.0)[:, None, :]) @ V.transpose(0, 2, 1)
+        return C
+
+    def project(self, queries: NDArray[np.floating], index: NDArray[np.integer]) -> Floats:
+        to = self._to_queries(queries, index)
+        norms = np.diagonal(double_centred(self.squared(index)), axis1=1, axis2=2)
+        T = 0.5 * (norms - to)
+        return np.asarray(T - T.mean(axis=1, keepdims=True))
+
+    def _to_queries(self, queries: NDArray[np.floating], index: NDArray[np.integer]) -> Floats:
+        """Squared distances from each new point to the members of its patch: rows of features, or of distances."""
+        if isinstance(self.source, Points):
+            return np.stack([self.source.rows(q[None], row)[0] for q, row in zip(queries, index)]) ** 2
+        D = np.take_along_axis(queries, index.astype(np.int64), axis=1).astype(np.float64)
+        if not np.isfinite(D).all():
+            raise InvalidInput("a new point needs its distances to the patch it falls into; some are NaN or inf")
+        return np.asarray(D**2)
+
+
+def geometry_of(source: Source | None, neighbors: Neighbors) -> Geometry:
+    """Coordinates where the metric has them, else distances, else the lengths of the given graph."""
+    if isinstance(source, Points):
+        return Lengths(source) if source.metric.feature_map is None else Coordinates(source.features(), source)
+    if isinstance(source, Pairs):
+        return Lengths(source)
+    return Lengths(source.pairs if isinstance(source, Measured) else neighbors)
+
+
+def double_centred(S: Floats) -> Floats:
+    """-1/2 H S H for a stack of squared distances."""
+    rows = S.mean(axis=2, keepdims=True)
+    return -0.5 * (S - rows - rows.transpose(0, 2, 1) + rows.mean(axis=1, keepdims=True))
+
+
+def _stored(pairs: Neighbors, index: NDArray[np.integer]) -> Floats:
+    """Measured distances inside each patch, in whichever direction they were measured; NaN elsewhere."""
+    m, K = index.shape
+    rows = np.repeat(np.arange(pairs.n), pairs.counts)
+    keys = rows * pairs.n_points + pairs.indices
+    order = np.argsort(keys, kind="stable")
+    keys, lengths = keys[order], pairs.distances[order]
+    i, j = index[:, :, None].astype(np.int64), index[:, None, :].astype(np.int64)
+    wanted = (i * pairs.n_points + j).reshape(-1)
+    place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    D = np.where(keys[place] == wanted, lengths[place], np.nan).reshape(m, K, K)
+    D = np.fmin(D, D.transpose(0, 2, 1))
+    D[:, np.arange(K), np.arange(K)] = 0.0
+    return D
+
+
+def _completed(D: Floats) -> Floats:
+    """Distances with gaps filled by shortest paths inside the patch (Floyd's algorithm), symmetric."""
+    D = np.fmin(D, D.transpose(0, 2, 1))
+    if np.isfinite(D).all():
+        return D
+    D = np.where(np.isfinite(D), D, np.inf)
+    paths = D.copy()
+    for via in range(D.shape[1]):
+        np.minimum(paths, paths[:, :, via, None] + paths[:, None, via, :], out=paths)
+    if not np.isfinite(paths).all():
+        raise InvalidInput(
+            "a patch has points with no measured path between them inside the patch; measure more pairs, or use "
+            "include_self=True"
+        )
+    return np.where(np.isfinite(D), D, paths)

@@ -1,0 +1,168 @@
+"""New points of diffusion maps: their row of the kernel, the Nystrom formula on it, and landmarks that stand for all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.run import Run
+from lowfold.graph import Measured, Neighbors, Pairs, Points, nearest, query_neighborhoods, within_radius
+from lowfold.kernels import Profile
+from lowfold.methods._extend import _take
+from lowfold.methods._fit import Extension, Floats, Queries, Trained
+from lowfold.spectral import nystrom
+
+
+def query_edges(
+    trained: Trained, queries: Queries, found: Neighbors, kth_distance: Floats | None, symmetrize: str, run: Run
+) -> Neighbors:
+    """The edges that a new point would have in the symmetrised graph: to its own neighbours AND to every point that would
+    count it among its own. Without these reverse edges a training point would come back displaced by about one percent.
+    """
+    if trained.n_neighbors is None or kth_distance is None or trained.source is None:
+        return found
+    reverse = within_radius(trained.source, kth_distance, queries=queries, run=run)
+    n = found.n_points
+    keys_f = found.rows() * n + found.indices
+    keys_b = reverse.rows() * n + reverse.indices
+    if symmetrize == "mutual":
+        kept = np.isin(keys_f, keys_b)
+        keys, lengths = keys_f[kept], found.distances[kept]
+    else:
+        extra = ~np.isin(keys_b, keys_f)
+        keys = np.concatenate([keys_f, keys_b[extra]])
+        lengths = np.concatenate([found.distances, reverse.distances[extra]])
+        if symmetrize == "average":
+            both = np.isin(keys, keys_b) & np.isin(keys, keys_f)
+            lengths = np.where(both, lengths, lengths / np.sqrt(2))
+    rows, columns = keys // n, keys % n
+    order = np.lexsort((columns, lengths, rows))
+    counts = np.bincount(rows, minlength=found.n)
+    lonely = np.flatnonzero(counts == 0)
+    if len(lonely):
+        raise InvalidInput(
+            f"row {lonely[0]} of the new points has no mutual neighbour among the training points; fit with "
+            "symmetrize='union'"
+        )
+    return Neighbors(np.concatenate([[0], np.cumsum(counts)]), columns[order], lengths[order], n)
+
+
+def all_pairs(trained: Trained, queries: Queries) -> Neighbors:
+    """Every training point as a neighbour of every new one, as far as its distance is known."""
+    if isinstance(queries, Measured):
+        return queries.pairs
+    if isinstance(queries, Pairs):
+        D = queries.distances.astype(np.float64)
+    else:
+        assert isinstance(trained.source, Points)
+        D = trained.source.rows(queries)
+    m, n = D.shape
+    order = np.argsort(D, axis=1, kind="stable")
+    flat = np.take_along_axis(D, order, 1)
+    kept = np.isfinite(flat)
+    indptr = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+    return Neighbors(indptr, order[kept], flat[kept], n)
+
+
+class KernelRows(NamedTuple):
+    """k(x, j) / q_j^alpha, the density q_x and the degree d_x of each new x."""
+
+    rows: csr_array
+    densities: Floats
+    degrees: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class DiffusionRow:
+    """Nystrom: psi(x) = sum_j p(x, j) psi_j / lambda with the row p(x, .) of the walk that starts at the new point.
+
+    `reach` replaces the neighbours' rules: all points within it (inf: all points). Densities of the training points are
+    stored; the new point's own density cancels from p.
+    """
+
+    weights: Any
+    scale: float
+    local: Floats | None
+    tuning: int
+    densities: Floats
+    degrees: Floats
+    alpha: float
+    values: Floats
+    convention: str
+    symmetrize: str
+    kth_distance: Floats | None
+    reach: float | None
+    neighbors: ClassVar[bool] = True
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        K = self.rows(trained, queries, found, run)
+        weight = np.asarray(K.rows.sum(axis=1)).reshape(-1, 1)
+        if self.convention != "symmetric":
+            return nystrom(K.rows, trained.coordinates, self.values * weight)
+        psi = nystrom(K.rows, trained.coordinates / np.sqrt(self.degrees)[:, None], self.values * weight)
+        return psi * np.sqrt(K.degrees)[:, None]
+
+    def rows(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> KernelRows:
+        """The new points' rows of the density-corrected kernel."""
+        edges = self._edges(trained, queries, found, run)
+        profile = Profile(self.weights, self.scale, self.local)
+        if self.weights == "precomputed":
+            k = edges.distances
+        else:
+            k = profile(edges.distances**2, self._product(trained, queries, edges, run))
+        q = np.bincount(edges.rows(), k, minlength=edges.n)
+        if not (q > 0).all():
+            raise InvalidInput(
+                f"row {np.flatnonzero(~(q > 0))[0]} of the new points is so far from all training points that its weights "
+                "are zero; use a larger scale, or leave this row out"
+            )
+        corrected = k * self.densities[edges.indices] ** -self.alpha
+        rows = csr_array((corrected, edges.indices, edges.indptr), shape=(edges.n, edges.n_points))
+        return KernelRows(rows, q, np.asarray(rows.sum(axis=1)).ravel() * q**-self.alpha)
+
+    def _edges(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Neighbors:
+        if self.reach is None:
+            return query_edges(trained, queries, found, self.kth_distance, self.symmetrize, run)
+        if np.isinf(self.reach):
+            return all_pairs(trained, queries)
+        assert trained.source is not None
+        return within_radius(trained.source, self.reach, queries=queries, run=run)
+
+    def _product(self, trained: Trained, queries: Queries, edges: Neighbors, run: Run) -> Floats | float:
+        """t_x t_j. The nearest point stands for x itself, as x_i does in its own row: t_x belongs to the one after `tuning`."""
+        if self.local is None:
+            return 1.0
+        assert trained.source is not None
+        near = nearest(trained.source, min(self.tuning + 1, trained.source.n), queries=queries, run=run)
+        t = near.kth_distance()
+        return np.where(t > 0, t, self.local.min())[edges.rows()] * self.local[edges.indices]
+
+
+@dataclass(frozen=True, eq=False)
+class ThroughLandmarks:
+    """The landmarks' own extension, for every point that is not one of them."""
+
+    trained: Trained
+    extend: Extension
+    landmarks: NDArray[np.int64]
+    neighbors: ClassVar[bool] = False
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        assert self.trained.source is not None
+        if not isinstance(queries, np.ndarray):
+            m = len(queries.distances) if isinstance(queries, Pairs) else queries.pairs.n
+            queries = _take(queries, np.arange(m), self.landmarks)
+        near = query_neighborhoods(
+            self.trained.source,
+            queries,
+            n_neighbors=self.trained.n_neighbors,
+            radius=self.trained.radius,
+            search=self.trained.search,
+            run=run,
+        )
+        return self.extend.place(self.trained, queries, near, run)

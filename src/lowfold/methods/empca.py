@@ -1,0 +1,259 @@
+"""EM for PCA, Roweis (1998), and probabilistic PCA, Tipping & Bishop (1999), doi:10.1111/1467-9868.00196.
+
+X with gaps --E: p(z | observed)--> z --M: least squares--> (W, mean, s) -- ... --> axes V of W --> E[V'(x - mean) | observed]
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from lowfold._core.errors import AccuracyWarning, InvalidInput
+from lowfold._core.limits import Choice, Int, Limits
+from lowfold._core.operators import DenseOperator
+from lowfold._core.parallel import block_slices, single_threaded_blas
+from lowfold._core.run import Run
+from lowfold._core.stacks import stacked_eigh, stacked_svd
+from lowfold.graph import Neighbors, Points
+from lowfold.kernels._latent import FLOOR, Latent, closed_form, complete_em_step, em_step, filled, posterior
+from lowfold.methods._fit import Data, Fit, Floats, Queries, Trained
+from lowfold.methods._input import check_range
+from lowfold.methods._linear_method import LinearMethod
+from lowfold.methods._parameters import LIMITS
+from lowfold.metrics import resolve_metric
+from lowfold.spectral import Scatter, fix_signs
+
+
+class EMPCA(LinearMethod):
+    """PCA by expectation maximisation, with a density for the data and with missing values (NaN) where they are.
+
+    The model is x = mean + W z + noise with z ~ N(0, I) and noise ~ N(0, s I). Each step raises the likelihood of what was
+    observed; nothing is filled in beforehand. The coordinates are E[V'(x - mean) | observed part of x], V the principal axes
+    of W; with nothing missing they are those of `PCA`. One step costs n D d: neither covariance nor Gram matrix is formed.
+
+    Parameters
+    ----------
+    {n_components}
+    noise : {"isotropic", "none"}, default="isotropic"
+        Probabilistic ("sensible") PCA, or the limit of no noise, plain PCA: each step is then a least squares fit of z, and one
+        of W. With many values missing "none" overfits.
+    max_iter : int of at least 1, default=1000
+    tol : float in (0, 1), default=1e-6
+        Stop when a step turns the subspace by less than this angle (with gaps also: changes W and s by less than this share).
+    random_state : int, Generator, RandomState or None, default=0
+        Start of W. The answer depends on it only where two eigenvalues coincide, or where gaps leave several optima.
+    {normalization}
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    embedding_ : array (n, n_components)
+    components_ : array (n_components, D), orthonormal rows; mean_ : array (D,)
+    eigenvalues_ : array (n_components,), variances of the model along the components (dividing by n - 1), descending
+    noise_variance_ : float, s, by maximum likelihood (dividing by n); 0 for noise="none"
+    log_likelihood_ : float, of the observed values under the model; NaN for noise="none"
+    n_iter_ : int, steps taken
+
+    Examples
+    --------
+    >>> import numpy as np, lowfold
+    >>> X = np.outer(np.arange(8.0), [1.0, 2.0, -1.0])
+    >>> gaps = X.copy(); gaps[2, 1] = gaps[5, 0] = np.nan
+    >>> float(np.abs(lowfold.EMPCA(1).fit(gaps).impute(gaps) - X).max().round(3))
+    0.0
+    """
+
+    limits: ClassVar[Limits] = {**LIMITS, "noise": (Choice(("isotropic", "none")),), "max_iter": (Int(1),)}
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        noise: str = "isotropic",
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        random_state: Any = 0,
+        normalization: str = "natural",
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.noise = noise
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.normalization = normalization
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, data: Data, run: Run) -> Fit:
+        X = data.points().X
+        with run.stage("expectation maximisation"):
+            model, steps, likelihood = self._maximise(X, run)
+        to_scores = _oriented(model, X, run)
+        scores = to_scores.place(None, X, None, run)  # type: ignore[arg-type]
+        n = len(X)
+        extra = {
+            "mean_": model.mean.astype(X.dtype),
+            "components_": to_scores.V.T.astype(X.dtype),
+            "eigenvalues_": _variances(to_scores, scores) * n / max(n - 1, 1),
+            "noise_variance_": model.noise,
+            "log_likelihood_": likelihood,
+            "n_iter_": steps,
+        }
+        return Fit(scores, None, None, to_scores, to_scores, extra)
+
+    def _maximise(self, X: NDArray[np.floating], run: Run) -> tuple[Latent, int, float]:
+        """EM until the subspace rests; the log-likelihood of the last model."""
+        n, D = X.shape
+        gaps = bool(np.isnan(X).any())
+        mean = np.nanmean(X, axis=0, dtype=np.float64)
+        total = float(np.nansum(np.square(np.subtract(X, mean, dtype=np.float64)))) / n
+        variance = total / D or 1.0
+        start = run.rng.normal(size=(D, self.n_components)) * np.sqrt(variance / self.n_components)
+        model = Latent(mean, start, variance if self.noise == "isotropic" else 0.0)
+        S = Scatter(X, mean, divisor=n, n_jobs=run.n_jobs)
+        step = 0
+        for step in range(1, self.max_iter + 1):
+            floor = FLOOR * variance
+            new, _ = em_step(model, X, floor, run) if gaps else complete_em_step(model, S, total, floor)
+            turned, model = _change(model, new, scaled=gaps), new
+            if turned <= self.tol:
+                break
+        else:
+            warnings.warn(
+                f"EM had not come to rest after max_iter = {self.max_iter} steps (last change {turned:.1g}); raise max_iter, "
+                "or ask for another n_components: the next eigenvalue may be nearly as large",
+                AccuracyWarning,
+                stacklevel=5,
+            )
+        if self.noise == "none":
+            return model, step, float("nan")
+        if not gaps:
+            model = _settled(model, S, total)
+        return model, step, float(sum(posterior(model, X[part]).log_likelihood.sum() for part in block_slices(n, 4096)))
+
+    def kernel(self) -> DenseOperator:
+        """The model's covariance W W' + s I."""
+        W = self._extend.W
+        return DenseOperator(W @ W.T + self.noise_variance_ * np.eye(len(W)), psd=True)
+
+    def impute(self, X: Any) -> NDArray[np.floating]:
+        """X with every missing value replaced by its expectation given the rest of its row; observed values stay."""
+        check_is_fitted(self)
+        rows = self._read_rows(X)
+        with single_threaded_blas():
+            return filled(self._extend.model(), rows).astype(self._dtype)
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Log-density of the observed part of each row under N(mean, W W' + s I)."""
+        check_is_fitted(self)
+        if self.noise_variance_ == 0:
+            raise InvalidInput('without noise the model has no density; fit with noise="isotropic"')
+        rows = self._read_rows(X)
+        with single_threaded_blas():
+            return posterior(self._extend.model(), rows).log_likelihood
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean of `score_samples`."""
+        return float(self.score_samples(X).mean())
+
+    # Reading with gaps ----------------------------------------------------------------------------------------------
+
+    def _read(self, X: Any) -> Data:
+        rows = self._read_rows(X, reset=True)
+        empty = np.flatnonzero(np.isnan(rows).all(axis=0))
+        if len(empty):
+            raise InvalidInput(f"feature {empty[0]} of X has no observed value ({len(empty)} such features); leave it out")
+        return Data(Points(rows, resolve_metric("euclidean", None, None)))
+
+    def _read_rows(self, X: Any, *, reset: bool = False) -> NDArray[np.floating]:
+        rows = np.asarray(
+            validate_data(
+                self,
+                X,
+                reset=reset,
+                dtype=[np.float64, np.float32],
+                order="C",
+                ensure_min_samples=2 if reset else 1,
+                ensure_all_finite="allow-nan",
+            )
+        )
+        check_range(np.nan_to_num(rows))
+        return rows
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalScores:
+    """E[V'(x - mean) | observed part of x] under x ~ N(mean, W W' + s I); linear where nothing is missing."""
+
+    mean: Floats
+    V: Floats
+    W: Floats
+    noise: float
+    neighbors: ClassVar[bool] = False
+
+    def model(self) -> Latent:
+        return Latent(self.mean, self.W, self.noise)
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        assert isinstance(queries, np.ndarray)
+        out = np.empty((len(queries), self.V.shape[1]))
+        for part in block_slices(len(queries), max(1, 2**22 // len(self.mean))):
+            rows = queries[part]
+            known = rows if not np.isnan(rows).any() else filled(self.model(), rows)
+            out[part] = np.subtract(known, self.mean, dtype=np.float64) @ self.V
+        return out
+
+    def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
+        return np.asarray(coordinates @ self.V.T + self.mean)
+
+
+def _change(old: Latent, new: Latent, *, scaled: bool) -> float:
+    """Sine of the largest angle between the spans of W; with `scaled` also the relative change of W and of the noise."""
+    Q, _ = np.linalg.qr(new.W)
+    P, _ = np.linalg.qr(old.W)
+    angle = float(np.linalg.norm(P - Q @ (Q.T @ P), 2))
+    if not scaled or new.noise == 0.0:
+        return angle
+    moved = float(np.linalg.norm(new.W - old.W) / max(np.linalg.norm(new.W), np.finfo(float).tiny))
+    return max(angle, moved, abs(new.noise - old.noise) / new.noise)
+
+
+def _settled(model: Latent, S: Scatter, total: float) -> Latent:
+    """With nothing missing the subspace is all that EM has to find: inside it, scale and noise have a closed form."""
+    Q, _ = np.linalg.qr(model.W)
+    values, turn = stacked_eigh(Q.T @ S.apply(Q))
+    return closed_form(values[::-1], Q @ turn[:, ::-1], total, model.mean)
+
+
+def _oriented(model: Latent, X: NDArray[np.floating], run: Run) -> ConditionalScores:
+    """The model turned to its principal axes: of W W', or without noise, where W is any basis, of the scores."""
+    U, s, _ = stacked_svd(model.W)
+    if model.noise == 0.0:
+        free = ConditionalScores(model.mean, U, U, 0.0)
+        scores = free.place(None, X, None, run)  # type: ignore[arg-type]
+        scores -= scores.mean(axis=0)
+        _, turn = stacked_eigh(scores.T @ scores)
+        V = fix_signs(U @ turn[:, ::-1])
+        return ConditionalScores(model.mean, V, V, 0.0)
+    V = fix_signs(U)
+    return ConditionalScores(model.mean, V, V * s, model.noise)
+
+
+def _variances(scores: ConditionalScores, Y: Floats) -> Floats:
+    """Variances along the axes, dividing by n: of the model, or of the scores where there is no noise."""
+    if scores.noise > 0:
+        return np.asarray(np.square(scores.W).sum(axis=0) + scores.noise)
+    return np.asarray(Y.var(axis=0))

@@ -1,0 +1,122 @@
+"""Gradient descent with a line search: of one function, or of many rows that do not know of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.parallel import Progress
+from lowfold.optimize._smacof import Minimum
+
+Floats = NDArray[np.float64]
+
+SUFFICIENT = 1e-4  # share of the predicted fall that a step must reach (Armijo)
+
+
+def descend(
+    function: Callable[[Floats], tuple[float, Floats]],
+    Y: Floats,
+    *,
+    max_iter: int = 300,
+    tol: float = 1e-6,
+    size: float = 1.0,
+    progress: Progress | None = None,
+) -> Minimum:
+    """Steepest descent Y <- Y - a grad f(Y); the value never rises.
+
+    The first trial step is the one after which the last two gradients would agree (Barzilai & Borwein 1988,
+    doi:10.1093/imanum/8.1.141); it is halved until f falls enough. Ends when ten steps lower f by less than `tol` times `size`.
+    """
+    value, slope = function(Y)
+    history = [value]
+    step = float(np.abs(Y).max(initial=0.0)) / max(float(np.abs(slope).max(initial=0.0)), 1e-300) * 0.1 or 1.0
+    converged = False
+    for t in range(max_iter):
+        square = float((slope**2).sum())
+        if square == 0.0:
+            converged = True
+            break
+        for _ in range(60):
+            trial = Y - step * slope
+            trial_value, trial_slope = function(trial)
+            if trial_value <= value - SUFFICIENT * step * square:
+                break
+            step *= 0.5
+        else:
+            converged = True
+            break
+        change, turn = trial - Y, trial_slope - slope
+        Y, value, slope = trial, trial_value, trial_slope
+        history.append(value)
+        if len(history) > 10 and history[-11] - value <= tol * size:
+            converged = True
+            break
+        along = float((change * turn).sum())
+        step = float((change**2).sum()) / along if along > 0 else 2.0 * step
+        if progress is not None:
+            progress((t + 1) / max_iter)
+    return Minimum(Y, value, np.array(history), converged)
+
+
+def descend_rows(
+    function: Callable[[Floats, NDArray[np.int64]], tuple[Floats, Floats]],
+    Y: Floats,
+    *,
+    max_iter: int = 300,
+    tol: float = 1e-9,
+) -> tuple[Floats, Floats]:
+    """The same for each row by itself: `function(rows of Y, their numbers)` gives a value and a gradient per row.
+
+    No row's steps depend on another row. A row ends when a step moves it by less than `tol` times its distance from the
+    origin plus one, or when no step along the gradient lowers its value.
+    """
+    Y = np.array(Y, dtype=np.float64)
+    active = np.arange(len(Y))
+    value, slope = function(Y, active)
+    size = np.abs(slope).max(axis=1, initial=0.0)
+    step = np.where(size > 0, 0.1 * (1.0 + np.abs(Y).max(axis=1, initial=0.0)) / np.where(size > 0, size, 1.0), 1.0)
+    for _ in range(max_iter):
+        if len(active) == 0:
+            break
+        square = (slope[active] ** 2).sum(axis=1)
+        trial, trial_value, trial_slope, moved = _search(
+            function, Y[active], value[active], slope[active], step[active], square, active
+        )
+        change, turn = trial - Y[active], trial_slope - slope[active]
+        along, length = (change * turn).sum(axis=1), (change**2).sum(axis=1)
+        safe = np.where(along > 0, along, 1.0)
+        step[active] = np.where(along > 0, length / safe, 2.0 * step[active])
+        Y[active], value[active], slope[active] = trial, trial_value, trial_slope
+        still = np.sqrt(length) <= tol * (1.0 + np.linalg.norm(trial, axis=1))
+        active = active[moved & ~still]
+    return Y, value
+
+
+def _search(
+    function: Callable[[Floats, NDArray[np.int64]], tuple[Floats, Floats]],
+    Y: Floats,
+    value: Floats,
+    slope: Floats,
+    step: Floats,
+    square: Floats,
+    rows: NDArray[np.int64],
+) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+    """One step per row, halved until the row's value falls enough; rows that cannot fall stay where they are."""
+    out, out_value, out_slope = Y.copy(), value.copy(), slope.copy()
+    moved = np.zeros(len(Y), dtype=bool)
+    open_rows = np.flatnonzero(square > 0)
+    step = step.copy()
+    for _ in range(50):
+        if len(open_rows) == 0:
+            break
+        trial = Y[open_rows] - step[open_rows, None] * slope[open_rows]
+        trial_value, trial_slope = function(trial, rows[open_rows])
+        good = trial_value <= value[open_rows] - SUFFICIENT * step[open_rows] * square[open_rows]
+        taken = open_rows[good]
+        out[taken], out_value[taken], out_slope[taken] = trial[good], trial_value[good], trial_slope[good]
+        moved[taken] = True
+        open_rows = open_rows[~good]
+        step[open_rows] *= 0.5
+    return out, out_value, out_slope, moved

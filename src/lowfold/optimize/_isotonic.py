@@ -1,0 +1,104 @@
+"""Isotonic regression, Kruskal (1964), doi:10.1007/BF02289694, and nonmetric stress, doi:10.1007/BF02289565."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.jit import kernels
+from lowfold._core.parallel import Progress
+from lowfold.optimize._smacof import Minimum
+from lowfold.optimize._stress import KERNELS, EdgeTerms
+
+Floats = NDArray[np.float64]
+
+
+def isotonic(y: ArrayLike, weights: ArrayLike | None = None) -> Floats:
+    """The non-decreasing sequence f that minimises sum_e w_e (f_e - y_e)^2, by pooling adjacent violators.
+
+    >>> isotonic([1.0, 3.0, 2.0, 4.0]).tolist()
+    [1.0, 2.5, 2.5, 4.0]
+    """
+    values = np.ascontiguousarray(y, dtype=np.float64)
+    mass = np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+    if values.ndim != 1 or (len(mass) and mass.shape != values.shape):
+        raise InvalidInput(f"y and weights must be vectors of one length; got shapes {values.shape} and {mass.shape}")
+    if len(mass) and not (mass > 0).all():
+        raise InvalidInput(f"weights of an isotonic regression must be above 0; the smallest is {mass.min():g}")
+    out = np.empty_like(values)
+    kernels(KERNELS).pool_adjacent_violators(values, mass, out)
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Pairs in the order of their dissimilarity; `starts` marks where a new value begins.
+
+    ties="primary": equal dissimilarities may get different disparities (any order among them is allowed);
+    ties="secondary": they get equal ones.
+    """
+
+    order: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    ties: str
+
+    @classmethod
+    def of(cls, delta: Floats, ties: str) -> Ranking:
+        order = np.argsort(delta, kind="stable")
+        ranked = delta[order]
+        starts = np.flatnonzero(np.concatenate([[True], ranked[1:] > ranked[:-1]]))
+        return cls(order, starts, ties)
+
+    @property
+    def tied(self) -> bool:
+        return len(self.starts) < len(self.order)
+
+    def disparities(self, distances: Floats) -> Floats:
+        """The values nearest to `distances` that rise with the dissimilarities."""
+        ranked = distances[self.order]
+        out = np.empty_like(distances)
+        if not self.tied:
+            out[self.order] = isotonic(ranked)
+            return out
+        counts = np.diff(self.starts, append=len(ranked))
+        if self.ties == "secondary":
+            out[self.order] = np.repeat(isotonic(np.add.reduceat(ranked, self.starts) / counts, counts), counts)
+            return out
+        within = np.lexsort((ranked, np.repeat(np.arange(len(counts)), counts)))
+        out[self.order[within]] = isotonic(ranked[within])
+        return out
+
+
+def majorise_ordinal(
+    terms: EdgeTerms, ranking: Ranking, Y: Floats, *, max_iter: int, tol: float, progress: Progress | None = None
+) -> tuple[Minimum, Floats]:
+    """Minimise Kruskal's stress-1, sqrt(sum (d - dhat)^2 / sum d^2), from Y; and the disparities dhat at the end.
+
+    In turn: dhat = isotonic regression of the distances on the ranks, scaled to sum dhat^2 = number of pairs; then one
+    majorisation step towards dhat. Stress-1 is the sine of the angle between the distances and the cone of monotone
+    vectors; neither step raises it. Ends when its square falls by less than `tol` in a step.
+    """
+    pairs = len(terms.i)
+    Y = Y - Y.mean(axis=0)
+    history: list[float] = []
+    converged = False
+    for t in range(max_iter + 1):
+        d = terms.distances(Y)
+        dhat = ranking.disparities(d)
+        squares, fitted = float(d @ d), float(dhat @ dhat)
+        residual = d - dhat
+        value = float(residual @ residual) / squares if squares > 0 else 0.0
+        if history and history[-1] ** 2 - value <= tol:
+            converged = True
+        history.append(np.sqrt(value))
+        if converged or t == max_iter or fitted == 0.0:
+            break
+        step = replace(terms, delta=dhat * np.sqrt(pairs / fitted))
+        sums = step.sums(Y)
+        Y = 2.0 * terms.solve(sums.BY) - sums.scale * Y
+        if progress is not None:
+            progress((t + 1) / max_iter)
+    return Minimum(Y, history[-1], np.array(history), converged), dhat

@@ -1,0 +1,363 @@
+"""Raw stress sigma(Y) = sum_{i<j} w_ij (delta_ij - d_ij(Y))^2: its sums over all pairs, in strips, and V^+.
+
+A `Terms` object holds dissimilarities and weights and gives, for a configuration Y (n, d),
+
+    B(Y) Y        row i: sum_j w_ij (delta_ij / d_ij) (y_i - y_j)
+    V^+ G         the minimum-norm solution of V Z = G, V the Laplacian of the weights
+    rho_i, eta_i  sum_j w_ij delta_ij d_ij and sum_j w_ij d_ij^2
+    stress_i      sum_j w_ij (delta_ij - d_ij)^2; over all i twice sigma
+
+No matrix of the size of the dissimilarities is made beside them, except the factor of V for a few thousand points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from lowfold._core.errors import SolverFailed
+from lowfold._core.jit import kernels
+from lowfold._core.memory import fits
+from lowfold._core.parallel import block_slices, run_blocks
+
+Floats = NDArray[np.float64]
+Strip = tuple[NDArray[np.floating], int]
+
+KERNELS = "lowfold.optimize._stress_kernels"
+STRIP = 256  # points of a strip: its sums stay in the nearest cache
+FACTORED = 3_000  # up to this many points V is factored once; beyond, solved by conjugate gradients
+NOWHERE = -(2**40)  # "own" of a strip that holds none of the points it is compared with
+WEIGHTS = {"unit": 0, "sammon": 1, "given": 2}
+_NO_MATRIX = np.empty((0, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums over the pairs of each point; see the module's text."""
+
+    BY: Floats
+    rho: Floats
+    eta: Floats
+    stress: Floats
+
+    @property
+    def raw(self) -> float:
+        """sigma(Y): every pair once."""
+        return float(self.stress.sum()) / 2
+
+    @property
+    def scale(self) -> float:
+        """The c that minimises sigma(c Y): rho / eta; 1 where all points coincide."""
+        eta = float(self.eta.sum())
+        return float(self.rho.sum()) / eta if eta > 0 else 1.0
+
+    @property
+    def scaled_raw(self) -> float:
+        """sigma(c Y) = sigma(Y) - (rho - eta)^2 / eta."""
+        rho, eta = float(self.rho.sum()) / 2, float(self.eta.sum()) / 2
+        return max(self.raw - (rho - eta) ** 2 / eta, 0.0) if eta > 0 else self.raw
+
+
+class Terms(Protocol):
+    """Dissimilarities and weights of a stress function."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def total(self) -> float:
+        """sum_{i<j} w_ij delta_ij^2."""
+        ...
+
+    def sums(self, Y: Floats) -> Sums: ...
+
+    def solve(self, G: Floats) -> Floats:
+        """V^+ G for G with columns that sum to zero."""
+        ...
+
+    def gradient(self, Y: Floats, p: float) -> tuple[float, Floats]:
+        """sigma and its gradient for Minkowski distances of exponent p."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A symmetric matrix of dissimilarities in memory; NaN or inf is unmeasured."""
+
+    matrix: NDArray[np.floating]
+
+    @property
+    def n(self) -> int:
+        return len(self.matrix)
+
+    @property
+    def dtype(self) -> Any:
+        return self.matrix.dtype
+
+    def strip(self, part: slice) -> Strip:
+        """(rows j, columns i) and the column where `part` starts."""
+        return self.matrix, part.start
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """Dissimilarities made anew for each strip: `rows(part)` gives those of all points (rows) to the part (columns)."""
+
+    n: int
+    columns: Callable[[slice], NDArray[np.floating]]
+    dtype: Any = np.float32
+
+    def strip(self, part: slice) -> Strip:
+        return np.ascontiguousarray(self.columns(part), dtype=self.dtype), 0
+
+
+@dataclass(frozen=True, eq=False)
+class PairTerms:
+    """All pairs of n points. `weights`: "unit", "sammon" (1 / delta) or "given" (the matrix `W`)."""
+
+    delta: Held | Computed
+    weights: str = "unit"
+    W: NDArray[np.floating] = field(default_factory=lambda: _NO_MATRIX)
+    complete: bool = True
+    small: float = 1.0
+    n_jobs: int | None = None
+
+    @property
+    def n(self) -> int:
+        return self.delta.n
+
+    @property
+    def plain(self) -> bool:
+        """All weights 1 and nothing missing: V^+ is 1/n, and the fast loop applies."""
+        return self.weights == "unit" and self.complete
+
+    def sums(self, Y: Floats) -> Sums:
+        loops = kernels(KERNELS)
+        n, d = Y.shape
+        YT = np.ascontiguousarray(Y.T, dtype=self.delta.dtype if self.plain else np.float64)
+        BY, rho, eta, stress = np.zeros((d, n)), np.zeros(n), np.zeros(n), np.zeros(n)
+
+        def work(part: slice) -> None:
+            delta, first = self.delta.strip(part)
+            strip, out = np.ascontiguousarray(YT[:, part]), np.zeros((d, part.stop - part.start))
+            sums = (out, rho[part], eta[part], stress[part])
+            if self.plain:
+                loops.unit_strip(delta, first, YT, strip, *sums)
+            else:
+                loops.weighted_strip(delta, first, part.start, *self._weighting(part, first), YT, strip, *sums)
+            BY[:, part] = out
+
+        self._strips(work)
+        return Sums(np.ascontiguousarray(BY.T), rho, eta, stress)
+
+    def gradient(self, Y: Floats, p: float) -> tuple[float, Floats]:
+        loops = kernels(KERNELS)
+        n, d = Y.shape
+        YT = np.ascontiguousarray(Y.T)
+        slope, stress = np.zeros((d, n)), np.zeros(n)
+
+        def work(part: slice) -> None:
+            delta, first = self.delta.strip(part)
+            strip, out = np.ascontiguousarray(YT[:, part]), np.zeros((d, part.stop - part.start))
+            weighting = self._weighting(part, first)
+            loops.gradient_strip(delta, first, part.start, *weighting, p, YT, strip, out, stress[part])
+            slope[:, part] = out
+
+        self._strips(work)
+        return float(stress.sum()) / 2, np.ascontiguousarray(slope.T)
+
+    @cached_property
+    def _totals(self) -> tuple[Floats, float]:
+        """Degrees (the diagonal of V), and the sum of w delta^2 over pairs."""
+        degree, total, _ = self._weigh(np.zeros((self.n, 0)))
+        return degree, float(total.sum()) / 2
+
+    def _weigh(self, Y: Floats) -> tuple[Floats, Floats, Floats]:
+        """Degrees, sums of w delta^2, and sums of w y."""
+        loops = kernels(KERNELS)
+        n, d = Y.shape
+        YT = np.ascontiguousarray(Y.T)
+        degree, total, moment = np.zeros(n), np.zeros(n), np.zeros((d, n))
+
+        def work(part: slice) -> None:
+            delta, first = self.delta.strip(part)
+            out = np.zeros((d, part.stop - part.start))
+            weighting = self._weighting(part, first)
+            loops.weights_strip(delta, first, part.start, *weighting, YT, degree[part], total[part], out)
+            moment[:, part] = out
+
+        self._strips(work)
+        return degree, total, np.ascontiguousarray(moment.T)
+
+    @property
+    def total(self) -> float:
+        return self._totals[1]
+
+    def solve(self, G: Floats) -> Floats:
+        if self.plain:
+            return G / self.n
+        if self._factor is not None:
+            Z = scipy.linalg.cho_solve(self._factor, G, check_finite=False)
+            return np.asarray(Z - Z.mean(axis=0))
+        degree = self._totals[0]
+
+        def apply(Z: Floats) -> Floats:
+            return degree[:, None] * Z - self._weigh(Z)[2]
+
+        return conjugate_gradients(apply, degree, G)
+
+    @cached_property
+    def _factor(self) -> Any:
+        if self.n > FACTORED or not isinstance(self.delta, Held) or not fits(16.0 * self.n**2):
+            return None
+        V = np.empty((self.n, self.n))
+        W = self.W if self.weights == "given" else _NO_MATRIX
+        kernels(KERNELS).weight_matrix(self.delta.matrix, WEIGHTS[self.weights], W, self.small, V)
+        return factor_laplacian(V)
+
+    def _weighting(self, part: slice, first: int) -> tuple[int, NDArray[np.floating], float]:
+        """Kind, matrix and smallest dissimilarity, as the loops take them; W is indexed as delta is."""
+        W = self.W
+        if self.weights == "given" and first != part.start:
+            W = np.ascontiguousarray(W[:, part])
+        return WEIGHTS[self.weights], W, self.small
+
+    def _strips(self, work: Callable[[slice], None]) -> None:
+        parts = block_slices(self.n, STRIP)
+        run_blocks(lambda b: work(parts[b]), len(parts), n_jobs=self.n_jobs if self.n > STRIP else 1)
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeTerms:
+    """Some pairs of n points: edge e joins i_e < j_e with dissimilarity delta_e and weight w_e (empty: all 1)."""
+
+    n: int
+    i: NDArray[np.int32]
+    j: NDArray[np.int32]
+    delta: Floats
+    weight: Floats = field(default_factory=lambda: np.empty(0))
+    n_jobs: int | None = None
+
+    @property
+    def total(self) -> float:
+        squares = self.delta**2
+        return float((squares * self.weight if len(self.weight) else squares).sum())
+
+    @property
+    def plain(self) -> bool:
+        """Every pair is there, with weight 1."""
+        return len(self.weight) == 0 and 2 * len(self.i) == self.n * (self.n - 1)
+
+    def _blocks(self) -> list[slice]:
+        # few blocks, because each has its own sums for all points; added in block order
+        return block_slices(len(self.i), max(50_000, -(-len(self.i) // 8)))
+
+    def sums(self, Y: Floats) -> Sums:
+        parts = self._blocks()
+        n, d = Y.shape
+        BY, flat = np.zeros((len(parts), n, d)), np.zeros((len(parts), 3, n))
+        loops = kernels(KERNELS)
+
+        def work(b: int) -> None:
+            e = parts[b]
+            loops.edge_sums(self.i[e], self.j[e], self.delta[e], self.weight[e], Y, BY[b], *flat[b])
+
+        run_blocks(work, len(parts), n_jobs=self.n_jobs)
+        return Sums(BY.sum(axis=0), *flat.sum(axis=0))
+
+    def gradient(self, Y: Floats, p: float) -> tuple[float, Floats]:
+        parts = self._blocks()
+        n, d = Y.shape
+        slope, stress = np.zeros((len(parts), n, d)), np.zeros((len(parts), n))
+        loops = kernels(KERNELS)
+
+        def work(b: int) -> None:
+            e = parts[b]
+            loops.edge_gradient(self.i[e], self.j[e], self.delta[e], self.weight[e], p, Y, slope[b], stress[b])
+
+        run_blocks(work, len(parts), n_jobs=self.n_jobs)
+        return float(stress.sum()) / 2, slope.sum(axis=0)
+
+    def distances(self, Y: Floats, p: float = 2.0) -> Floats:
+        """d_e for every edge."""
+        out = np.empty(len(self.i))
+        parts = self._blocks()
+        loops = kernels(KERNELS)
+
+        def work(b: int) -> None:
+            e = parts[b]
+            loops.edge_distances(self.i[e], self.j[e], p, Y, out[e])
+
+        run_blocks(work, len(parts), n_jobs=self.n_jobs)
+        return out
+
+    @cached_property
+    def _laplacian(self) -> Any:
+        from scipy.sparse import coo_array, diags_array
+
+        w = self.weight if len(self.weight) else np.ones(len(self.i))
+        A = coo_array((np.concatenate([w, w]), (np.concatenate([self.i, self.j]), np.concatenate([self.j, self.i]))))
+        A = coo_array((A.data, A.coords), shape=(self.n, self.n)).tocsr()
+        degree = np.asarray(A.sum(axis=1))
+        return (diags_array(degree) - A).tocsr(), degree
+
+    @cached_property
+    def _factor(self) -> Any:
+        if self.n > FACTORED or not fits(16.0 * self.n**2):
+            return None
+        return factor_laplacian(self._laplacian[0].toarray())
+
+    def solve(self, G: Floats) -> Floats:
+        if self.plain:
+            return G / self.n
+        if self._factor is not None:
+            Z = scipy.linalg.cho_solve(self._factor, G, check_finite=False)
+            return np.asarray(Z - Z.mean(axis=0))
+        V, degree = self._laplacian
+        return conjugate_gradients(lambda Z: np.asarray(V @ Z), degree, G)
+
+
+def factor_laplacian(V: Floats) -> Any:
+    """Cholesky factor of V + c 11'/n: on centred vectors its inverse is V^+. V is overwritten."""
+    n = len(V)
+    V += np.trace(V) / n**2  # the constant vector gets an eigenvalue of the size of the others
+    try:
+        return scipy.linalg.cho_factor(V, overwrite_a=True, check_finite=False)
+    except scipy.linalg.LinAlgError as error:
+        raise SolverFailed(
+            "the weights leave some points unconnected to the rest, so that their place is not determined; "
+            "give every point enough pairs of positive weight"
+        ) from error
+
+
+def conjugate_gradients(
+    apply: Callable[[Floats], Floats], diagonal: Floats, B: Floats, *, tol: float = 1e-9, max_iter: int = 1000
+) -> Floats:
+    """Columns of V^+ B for a Laplacian V with this diagonal; preconditioned by the diagonal, columns side by side."""
+    D = np.where(diagonal > 0, diagonal, 1.0)[:, None]
+    X = np.zeros_like(B)
+    R = B - B.mean(axis=0)
+    size = np.linalg.norm(R, axis=0)
+    Z = R / D
+    P = Z.copy()
+    rz = np.einsum("nd,nd->d", R, Z)
+    for _ in range(max_iter):
+        if (np.linalg.norm(R, axis=0) <= tol * size).all():
+            break
+        Q = apply(P)
+        curvature = np.einsum("nd,nd->d", P, Q)
+        step = np.where(curvature > 0, rz / np.where(curvature > 0, curvature, 1.0), 0.0)
+        X += step * P
+        R -= step * Q
+        R -= R.mean(axis=0)
+        Z = R / D
+        new = np.einsum("nd,nd->d", R, Z)
+        P = Z + np.where(rz > 0, new / np.where(rz > 0, rz, 1.0), 0.0) * P
+        rz = new
+    return np.asarray(X - X.mean(axis=0))

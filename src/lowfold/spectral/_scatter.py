@@ -1,0 +1,133 @@
+"""Sums of outer products over the rows of a data matrix, by fixed blocks: scatter matrices and triangular factors.
+
+Every sum is cut into blocks and groups whose number depends on the shape of X only, so that `n_jobs` never changes bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.run import Run
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.floating]
+
+
+@dataclass(frozen=True, eq=False)
+class Scatter:
+    """The symmetric operator Xc'Xc / divisor (D x D), or Xc Xc' / divisor (n x n) with `dual=True`; Xc = X - mean.
+
+    Neither Xc nor the product is stored. With `weights` w_i the rows are multiplied by sqrt(w_i).
+    """
+
+    X: Rows
+    mean: Floats
+    divisor: float = 1.0
+    dual: bool = False
+    weights: Floats | None = None
+    psd: bool = True
+    bound: float | None = None
+    n_jobs: int | None = None
+
+    @property
+    def n(self) -> int:
+        return int(self.X.shape[0 if self.dual else 1])
+
+    def rows(self, part: slice) -> Floats:
+        """A block of centred, weighted rows in float64."""
+        return centred(self.X, self.mean, part, self.weights)
+
+    def apply(self, V: Floats) -> Floats:
+        if not self.dual:
+            return self._sum(lambda block, _: block.T @ (block @ V), (self.n, V.shape[1])) / self.divisor
+        Z = self._sum(lambda block, part: block.T @ V[part], (self.X.shape[1], V.shape[1]))
+        out = np.empty((self.n, V.shape[1]))
+        parts = self._parts()
+
+        def work(i: int) -> None:
+            out[parts[i]] = self.rows(parts[i]) @ Z
+
+        run_blocks(work, len(parts), n_jobs=self.n_jobs)
+        return out / self.divisor
+
+    def _parts(self) -> list[slice]:
+        return block_slices(self.X.shape[0], max(1, 2**18 // max(self.X.shape[1], 1)))
+
+    def _sum(self, term: Callable[[Floats, slice], Floats], shape: tuple[int, int]) -> Floats:
+        return grouped_sum(self.X.shape[0], self._parts(), lambda p: term(self.rows(p), p), shape, self.n_jobs)
+
+    def dense(self) -> Floats:
+        """The matrix itself. The caller asks the memory budget first."""
+        size = (self.n, self.n)
+        if not self.dual:
+            return self._sum(lambda block, _: block.T @ block, size) / self.divisor
+        D = self.X.shape[1]
+        columns = block_slices(D, max(1, 2**20 // max(self.n, 1)))
+        root = None if self.weights is None else np.sqrt(self.weights)[:, None]
+
+        def term(part: slice) -> Floats:
+            block = self.X[:, part] - self.mean[part]
+            block = block if root is None else block * root
+            return np.asarray(block @ block.T)
+
+        return grouped_sum(D, columns, term, size, self.n_jobs) / self.divisor
+
+    def trace(self) -> float:
+        """Sum of squares of Xc over the divisor: its energy."""
+        parts = self._parts()
+        sums = np.zeros(len(parts))
+
+        def work(i: int) -> None:
+            sums[i] = np.square(self.rows(parts[i])).sum()
+
+        run_blocks(work, len(parts), n_jobs=self.n_jobs)
+        return float(sums.sum() / self.divisor)
+
+
+def centred(X: Rows, mean: Floats, part: slice, weights: Floats | None = None) -> Floats:
+    """Rows `part` of X minus the mean, times the root of their weights, in float64."""
+    block = np.subtract(X[part], mean, dtype=np.float64)
+    if weights is not None:
+        block *= np.sqrt(weights[part])[:, None]
+    return block
+
+
+def grouped_sum(
+    n: int, parts: list[slice], term: Callable[[slice], Floats], shape: tuple[int, int], n_jobs: int | None
+) -> Floats:
+    """Sum of term(part): each of a few groups adds its own parts in order, the groups are added in order."""
+    groups = int(np.clip(2**25 // max(shape[0] * shape[1], 1), 2, 16))
+    groups = min(groups, max(len(parts), 1))
+    sums = np.zeros((groups, *shape))
+
+    def work(g: int) -> None:
+        for part in parts[g::groups]:
+            sums[g] += term(part)
+
+    run_blocks(work, groups, n_jobs=n_jobs)
+    return np.asarray(sums.sum(axis=0))
+
+
+def triangular_factor(X: Rows, mean: Floats, *, weights: Floats | None = None, run: Run | None = None) -> Floats:
+    """R, upper triangular with at most D rows, with R'R = Xc'Xc (weighted): a QR factorisation without Q, by blocks.
+
+    Its singular values are those of Xc to rounding, also the small ones; those of Xc'Xc lose half the digits.
+    """
+    n, D = X.shape
+    parts = block_slices(n, max(1024, 4 * D))
+    groups = max(1, min(8, len(parts)))
+    factors: list[Floats] = [np.empty((0, D))] * groups
+
+    def work(g: int) -> None:
+        R = np.empty((0, D))
+        for part in parts[g::groups]:
+            R = np.linalg.qr(np.vstack([R, centred(X, mean, part, weights)]), mode="r")
+        factors[g] = R
+
+    run_blocks(work, groups, n_jobs=None if run is None else run.n_jobs)
+    return np.asarray(factors[0] if groups == 1 else np.linalg.qr(np.vstack(factors), mode="r"))

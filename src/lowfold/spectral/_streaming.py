@@ -1,0 +1,74 @@
+"""Mean and scatter of rows that arrive in blocks, one pass, in a form that loses no digits.
+
+Kept are the count n, the mean, and either R with R'R = sum (x - mean)(x - mean)' (a QR factor, updated by Householder
+reflections) or that sum itself. Chan, Golub & LeVeque (1983), doi:10.1080/00031305.1983.10483115, gives the change of mean:
+two sets of n and m rows whose means differ by delta have together the scatter S_1 + S_2 + (n m / (n + m)) delta delta'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.memory import require
+from lowfold._core.operators import DenseOperator
+from lowfold._core.run import Run
+from lowfold.spectral._doors import largest
+from lowfold.spectral._principal import Axes, thin_svd
+from lowfold.spectral._scatter import Rows, Scatter, triangular_factor
+from lowfold.spectral._types import Eigenpairs, fix_signs
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Count, mean and scatter of the rows seen: `factor` is R (triangular) or, with `squared`, the matrix R'R."""
+
+    count: int
+    mean: Floats
+    factor: Floats
+    squared: bool = False
+
+    @classmethod
+    def none(cls, D: int, *, squared: bool = False) -> Moments:
+        """Nothing seen yet, of D features."""
+        require(8.0 * D * D * 4, f"a stream of {D} features", "reduce the blocks with RandomProjection first")
+        return cls(0, np.zeros(D), np.zeros((D, D) if squared else (0, D)), squared)
+
+    def add(self, block: Rows, *, run: Run | None = None) -> Moments:
+        """These moments and those of a block of rows together."""
+        m = len(block)
+        if m == 0:
+            return self
+        mean = block.mean(axis=0, dtype=np.float64)
+        delta = mean - self.mean
+        n = self.count
+        jump = np.sqrt(n * m / (n + m)) * delta[None, :]
+        if self.squared:
+            inner = Scatter(block, mean, n_jobs=None if run is None else run.n_jobs).dense()
+            factor = self.factor + inner + jump.T @ jump
+        else:
+            inner = triangular_factor(block, mean, run=run)
+            factor = np.linalg.qr(np.vstack([self.factor, inner, jump]), mode="r")
+        return replace(self, count=n + m, mean=self.mean + (m / (n + m)) * delta, factor=factor)
+
+    def scatter(self) -> Floats:
+        """sum (x - mean)(x - mean)'."""
+        return self.factor if self.squared else self.factor.T @ self.factor
+
+    def axes(self, k: int, *, run: Run | None = None) -> Axes:
+        """The k leading principal axes of what was seen; variances divide by count - 1."""
+        divisor = max(self.count - 1, 1)
+        if self.squared:
+            C = self.factor / divisor
+            pairs = largest(DenseOperator(C, psd=True), k, negligible=1e-12, run=Run() if run is None else replace(run, solver="auto"))
+            pairs = replace(pairs, values=np.maximum(pairs.values, 0.0), solver="covariance")
+            return Axes(pairs.vectors, pairs, float(np.trace(C)))
+        s, Vt = thin_svd(self.factor)
+        values = s**2 / divisor
+        V = fix_signs(np.ascontiguousarray(Vt[:k].T))
+        gap = float(values[k - 1] - values[k]) if len(values) > k else float("inf")
+        return Axes(V, Eigenpairs(values[:k], V, 0.0, gap, "svd", 1), float(values.sum()))
