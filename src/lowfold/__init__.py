@@ -19,12 +19,24 @@ if TYPE_CHECKING:
     from lowfold.graph import Graph, Neighbors
     from lowfold.kernels import configuration_dimension, is_euclidean
     from lowfold.methods.classical_mds import ClassicalMDS
+    from lowfold.methods.conformal_isomap import ConformalIsomap
     from lowfold.methods.diffusion_maps import DiffusionMaps
     from lowfold.methods.files import load, save
+    from lowfold.methods.hessian_lle import HessianLLE
     from lowfold.methods.isomap import Isomap, isomap_guarantee
+    from lowfold.methods.kernel_isomap import KernelIsomap
+    from lowfold.methods.landmark_isomap import LandmarkIsomap
     from lowfold.methods.laplacian_eigenmaps import LaplacianEigenmaps
+    from lowfold.methods.lle import LLE
+    from lowfold.methods.locally_linear_isomap import LocallyLinearIsomap
+    from lowfold.methods.ltsa import LTSA
+    from lowfold.methods.metric_mds import MetricMDS
+    from lowfold.methods.modified_lle import ModifiedLLE
+    from lowfold.methods.nonmetric_mds import NonmetricMDS
     from lowfold.methods.pca import PCA
     from lowfold.methods.plan import plan
+    from lowfold.methods.spectral_clustering import SpectralClustering
+    from lowfold.methods.supervised_lle import SupervisedLLE
 
 __version__ = "0.1.0"
 
@@ -43,14 +55,26 @@ _FUNCTIONS = {
 }
 
 __all__ = [
+    "LLE",
+    "LTSA",
     "PCA",
     "REGISTRY",
     "ClassicalMDS",
+    "ConformalIsomap",
     "DiffusionMaps",
     "Graph",
+    "HessianLLE",
     "Isomap",
+    "KernelIsomap",
+    "LandmarkIsomap",
     "LaplacianEigenmaps",
+    "LocallyLinearIsomap",
+    "MetricMDS",
+    "ModifiedLLE",
     "Neighbors",
+    "NonmetricMDS",
+    "SpectralClustering",
+    "SupervisedLLE",
     "config_context",
     "configuration_dimension",
     "datasets",

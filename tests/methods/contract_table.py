@@ -78,6 +78,11 @@ GRAPH = {
     "solver": "lanczos",
 }
 
+ALIGNMENT = {
+    **{name: value for name, value in GRAPH.items() if name != "symmetrize"},  # their neighbourhoods stay directed
+    "tol": (1e-1, RNG.random((500, 10)), {}),
+}
+
 CONTRACT: dict[str, Case] = {
     "PCA": Case(
         other_values={"n_components": 1, "solver": "svd", "normalization": "unit"},
@@ -113,5 +118,24 @@ CONTRACT: dict[str, Case] = {
         },
         rebuild=bottom_over_root_degree,
         restores=0.35,
+    ),
+    "LLE": Case(
+        other_values={
+            **ALIGNMENT,
+            "reg": 1e-2,
+            "reg_when": "never",
+            "weights": "clipped",
+            "flatness": 0.05,
+            "clusters": 2,
+            "robust": 2.0,
+        },
+        rebuild=bottom,
+        restores=0.35,
+    ),
+    "ModifiedLLE": Case(other_values={**ALIGNMENT, "reg": 1e-2}, rebuild=bottom, restores=0.35),
+    "SupervisedLLE": Case(other_values={}, rows=False, why="needs labels; test_supervised_lle has the same checks"),
+    "LTSA": Case(other_values={**ALIGNMENT, "include_self": False}, rebuild=bottom, restores=0.35),
+    "HessianLLE": Case(
+        other_values={**ALIGNMENT, "include_self": False, "anchor": 3}, rebuild=bottom, restores=0.35
     ),
 }

@@ -81,3 +81,13 @@ def times_sparse(indptr, indices, data, V, first, last, out):
             for e in range(indptr[i], indptr[i + 1]):
                 s0 += data[e] * V[indices[e], c]
             out[i, c] = s0
+
+
+@njit(nogil=True, cache=True)
+def smoothing_step(indptr, indices, data, weight, R, X, P, alpha, beta, first, last, out):
+    """P = alpha diag(weight) (R - A X) + beta P and out = X + P, in rows first..last; X itself stays for other rows."""
+    times_sparse(indptr, indices, data, X, first, last, out)
+    for i in range(first, last):
+        for c in range(R.shape[1]):
+            P[i, c] = alpha * weight[i] * (R[i, c] - out[i, c]) + beta * P[i, c]
+            out[i, c] = X[i, c] + P[i, c]

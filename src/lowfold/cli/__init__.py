@@ -8,7 +8,7 @@ __all__ = ["main"]
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code: 0 done, 1 an error in the input, 2 wrong usage, 130 interrupted."""
+    """Run the command line and return the exit code: 0 done, 1 bad input, 2 wrong usage, 130 interrupted."""
     from lowfold.cli._app import app
 
     return int(app(args=args, prog_name="lowfold", standalone_mode=False) or 0)

@@ -15,17 +15,27 @@ PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None, "pre
 
 # Commands whose flags are made from the registry, which takes loading every method: only when one of them runs.
 GENERATED = {
-    "embed": (
-        "Embed the rows of a file: coordinates, a picture, the fitted model.",
-        "Examples: lowfold embed data.csv -m isomap --n-neighbors 12 -o out.csv --plot out.png | "
-        "lowfold embed distances.csv -m classical-mds --metric precomputed -o out.csv | "
-        "cat data.csv | lowfold embed - -m laplacian-eigenmaps --label class > out.csv",
-    ),
-    "plan": (
-        "Say beforehand what a method would do with a file: stages, solver, memory.",
-        "Example: lowfold plan data.csv -m isomap --n-neighbors 12 --memory 4GB",
-    ),
+    "embed": "Embed the rows of a file: coordinates, a picture, the fitted model.",
+    "plan": "Say beforehand what a method would do with a file: stages, solver, memory.",
 }
+
+EXAMPLES = {
+    "lowfold": ["lowfold embed data.csv --method isomap --n-neighbors 12 --out out.csv --plot out.png"],
+    "embed": [
+        "lowfold embed data.csv -m isomap --n-neighbors 12 -o out.csv --plot out.png",
+        "lowfold embed distances.csv -m classical-mds --metric precomputed -o out.csv",
+        "cat data.csv | lowfold embed - -m laplacian-eigenmaps --label class > out.csv",
+    ],
+    "plan": ["lowfold plan data.csv -m isomap --n-neighbors 12 --memory 4GB"],
+    "transform": ["lowfold transform model.lowfold new.csv --out placed.csv"],
+    "list": ["lowfold list", "lowfold list isomap"],
+    "datasets": ["lowfold datasets", "lowfold datasets swiss_roll --n 1000 --noise 0.1 --out roll.csv"],
+}
+
+
+def _examples(name: str) -> str:
+    """The examples of a command, one per line; the control character in front keeps them from being joined."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in EXAMPLES[name])
 
 
 class Commands(TyperGroup):
@@ -50,7 +60,7 @@ app = typer.Typer(
     name="lowfold",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Example: lowfold embed data.csv --method isomap --n-neighbors 12 --out out.csv --plot out.png",
+    epilog=_examples("lowfold"),
     **PLAIN,
 )
 
@@ -61,7 +71,7 @@ def _with_flags(name: str) -> Any:
 
     single = typer.Typer(**PLAIN)
     flags = with_parameters(getattr(_embed, name))
-    single.command(name, cls=MethodCommand, epilog=GENERATED[name][1])(flags)
+    single.command(name, cls=MethodCommand, epilog=_examples(name))(flags)
     return typer.main.get_command(single)
 
 
@@ -75,7 +85,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def lowfold(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Find the low-dimensional manifold in high-dimensional data."""
 
@@ -84,11 +96,11 @@ def _stub() -> None:
     """Replaced by the command with its flags as soon as it is called."""
 
 
-for _name, (_help, _epilog) in GENERATED.items():
-    app.command(_name, help=_help, epilog=_epilog)(_stub)
+for _name, _help in GENERATED.items():
+    app.command(_name, help=_help)(_stub)
 
 
-@app.command(epilog="Example: lowfold transform model.lowfold new.csv --out placed.csv")
+@app.command(epilog=_examples("transform"))
 def transform(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A file written by `lowfold embed --save`.")],
     file: File,
@@ -119,9 +131,9 @@ def transform(
         write_output(out, Y, columns, carried(table, columns), force=force, quiet=quiet)
 
 
-@app.command("list", epilog="Examples: lowfold list | lowfold list isomap")
+@app.command("list", epilog=_examples("list"))
 def list_methods(
-    method: Annotated[str | None, typer.Argument(metavar="[METHOD]", help="Show the documentation of one method.")] = None,
+    method: Annotated[str | None, typer.Argument(metavar="[METHOD]", help="Show the text of one method.")] = None,
 ) -> None:
     """The methods, or the documentation of one."""
     from lowfold.cli._tables import methods_table
@@ -134,7 +146,7 @@ def list_methods(
     print(f"{entry.name} ({entry.family}): {entry.line}\n{entry.citation}\n\n{method_class(entry).__doc__}")
 
 
-@app.command(epilog="Examples: lowfold datasets | lowfold datasets swiss_roll --n 1000 --out roll.csv")
+@app.command(epilog=_examples("datasets"))
 def datasets(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Make this one; without it, list all.")] = None,
     n: Annotated[int, typer.Option("--n", metavar="N", help="Number of points.")] = 1000,

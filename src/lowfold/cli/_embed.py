@@ -39,8 +39,8 @@ def embed(
 ) -> None:
     """Embed the rows of a file: coordinates, a picture, the fitted model.
 
-    Without --out, --plot and --save the coordinates go to standard output. Columns that are not numeric, and those named
-    by --label, are kept aside, written beside the coordinates, and the first of them colours the picture.
+    Without --out, --plot and --save the coordinates go to standard output. Columns that are not numeric, and those
+    named by --label, are kept aside, written beside the coordinates, and the first of them colours the picture.
     """
     if out is None and plot is None and save is None:
         out = "-"
@@ -74,7 +74,7 @@ def plan(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Say beforehand what a method would do with a file: stages, neighbour search, solver, memory, and whether it fits."""
+    """Say beforehand what a method would do with a file: stages, search, solver, memory, whether it fits."""
     from lowfold.methods.plan import plan as make_plan
 
     with config_context(memory=memory), told_once(quiet):

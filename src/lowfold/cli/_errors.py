@@ -8,7 +8,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
@@ -24,6 +24,8 @@ def guarded(command: Callable[[], Any], args: Sequence[str]) -> int:
     try:
         code = command()
         sys.stdout.flush()
+        if code == INTERRUPTED:  # Typer has turned Ctrl-C into an exit already
+            raise KeyboardInterrupt
         return code if isinstance(code, int) else OK
     except BrokenPipeError:  # the reader of a pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -43,6 +45,11 @@ def guarded(command: Callable[[], Any], args: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001 - a defect of lowfold: said so, without a page of trace
         _trace(args)
         return _say(f"this is a defect of lowfold: {type(error).__name__}: {_one_line(error)}; see --debug", USER)
+
+
+def wrong_usage(words: str) -> NoReturn:
+    """What was typed cannot be run; ends with exit code 2."""
+    raise UsageError(words)
 
 
 def _trace(args: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-Memory = Annotated[str | None, typer.Option(metavar="SIZE", help='Memory budget, as "8GB"; else half of what is allowed.')]
+Memory = Annotated[str | None, typer.Option(metavar="SIZE", help='Memory budget, as "8GB"; else half of the memory.')]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the stages even when no terminal watches.")]
@@ -14,7 +14,7 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the trace of an error
 File = Annotated[str, typer.Argument(metavar="FILE", help='Table, array, cube or folder; "-" is standard input.')]
 Out = Annotated[
     str | None,
-    typer.Option("--out", "-o", metavar="FILE", help='Written as .csv, .tsv, .parquet or .npy; "-" is standard output.'),
+    typer.Option("--out", "-o", metavar="FILE", help='As .csv, .tsv, .parquet or .npy; "-" is standard output.'),
 ]
 MethodName = Annotated[
     str, typer.Option("--method", "-m", metavar="NAME", help="A method of `lowfold list`, in any spelling.")

@@ -8,8 +8,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import typer
-
+from lowfold.cli._errors import wrong_usage
 from lowfold.cli._values import parse_settings, parse_value, plain
 from lowfold.methods.registry import REGISTRY
 
@@ -48,13 +47,13 @@ def made(name: str, common: Mapping[str, Any], settings: Sequence[str]) -> Any:
 
     by_plain = {plain(key): key for key in SURFACES}
     if plain(name) not in by_plain:
-        raise typer.BadParameter(f"there is no data set {name!r}; there are {', '.join(SURFACES)}")
+        wrong_usage(f"there is no data set {name!r}; there are {', '.join(SURFACES)}")
     make = SURFACES[by_plain[plain(name)]].make
     known = inspect.signature(make).parameters
     given = {key: parse_value(text) for key, text in parse_settings(settings, "--set").items()}
     for key in given:
         if key not in known:
-            raise typer.BadParameter(f"{make.__name__} has no option {key!r}; it has {', '.join(known)}")
+            wrong_usage(f"{make.__name__} has no option {key!r}; it has {', '.join(known)}")
     return make(**(dict(common) | given))
 
 

@@ -8,8 +8,7 @@ import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import typer
-
+from lowfold.cli._errors import wrong_usage
 from lowfold.methods.registry import REGISTRY, Entry
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def parse_settings(pairs: Iterable[str], flag: str) -> dict[str, str]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
-            raise typer.BadParameter(f"{flag} takes name=value; got {pair!r}")
+            wrong_usage(f"{flag} takes name=value; got {pair!r}")
         found[name.strip().replace("-", "_")] = value
     return found
 
@@ -63,7 +62,7 @@ def find_method(name: str) -> Entry:
     near = difflib.get_close_matches(plain(name), by_plain, n=1, cutoff=0.6)
     hint = f"did you mean {by_plain[near[0]].name}? " if near else ""
     names = ", ".join(entry.name for entry in REGISTRY)
-    raise typer.BadParameter(f"there is no method {name!r}; {hint}the methods are {names}")
+    return wrong_usage(f"there is no method {name!r}; {hint}the methods are {names}")
 
 
 def method_class(entry: Entry) -> Any:
@@ -77,5 +76,5 @@ def parameters_for(cls: Any, given: Mapping[str, str]) -> dict[str, Any]:
     for name in given:
         if name not in known:
             shown = ", ".join(f"--{key.replace('_', '-')}" for key in known if key != "verbose")
-            raise typer.BadParameter(f"{cls.__name__} has no parameter {name!r}; it has {shown}")
+            wrong_usage(f"{cls.__name__} has no parameter {name!r}; it has {shown}")
     return {name: parse_value(text, cls.limits.get(name, ())) for name, text in given.items()}

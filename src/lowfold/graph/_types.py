@@ -137,7 +137,7 @@ class Neighbors:
 
     def to_scipy(self) -> csr_array:
         """Sparse matrix of distances; coincident neighbours are stored zeros."""
-        return csr_array((self.distances, self.indices, self.indptr), shape=(self.n, self.n_points))
+        return csr_array((self.distances, self.indices, self.indptr), shape=(self.n, self.n_points), copy=True)
 
     def union(self) -> Graph:
         """i ~ j when either is a neighbour of the other. The default."""
@@ -159,7 +159,7 @@ class Neighbors:
             raise InvalidInput("neighbours of queries cannot be made a graph; only those of the points themselves")
         # Edges carry their own number, from 1, because SciPy would drop lengths that are zero.
         ids = np.arange(1, len(self.indices) + 1, dtype=np.int64)
-        A = csr_array((ids, self.indices, self.indptr), shape=(self.n, self.n))
+        A = csr_array((ids, self.indices, self.indptr), shape=(self.n, self.n), copy=True)
         A.sort_indices()
         B = csr_array(A.T)
         B.sort_indices()
@@ -273,7 +273,7 @@ class Graph:
     def to_scipy(self, values: Floats | None = None) -> csr_array:
         """Sparse matrix of lengths, or of other values in the order of the entries."""
         data = self.lengths if values is None else values
-        return csr_array((data, self.indices, self.indptr), shape=(self.n, self.n))
+        return csr_array((data, self.indices, self.indptr), shape=(self.n, self.n), copy=True)
 
     def neighbors(self) -> Neighbors:
         """The same edges as neighbourhoods, each row sorted by length, then index."""

@@ -19,33 +19,97 @@ from lowfold.kernels._diffusion import (
 from lowfold.kernels._euclidean import configuration_dimension, is_euclidean, minimal_shift, shift_bound
 from lowfold.kernels._gram import centred_gram, centred_similarity
 from lowfold.kernels._landmarks import LANDMARK_RULES, choose_landmarks
+from lowfold.kernels._local_planes import linear_neighbors
+from lowfold.kernels._pixels import pixel_graph
+from lowfold.kernels._alignment import Alignment, align, kernel_sum
+from lowfold.kernels._hessian import hessian_alignment, hessian_rows, quadratic_dimension
+from lowfold.kernels._lle import (
+    REG_WHEN,
+    WEIGHTS,
+    applied_reg,
+    barycentric_coordinates,
+    down_weighted,
+    gram_weights,
+    limit_weights,
+    mean_value_coordinates,
+    modified_alignment,
+    multiple_weights,
+    reconstruction_alignment,
+)
+from lowfold.kernels._patches import Coordinates, Geometry, Lengths, Patches, geometry_of
+from lowfold.kernels._tangent import tangent_alignment, tangents
+from lowfold.kernels._unfold import bridge_alignment, unfolded
+from lowfold.kernels._functions import KERNELS, Mercer, mercer_kernel, scale_from_width, squared_distances
+from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
+from lowfold.kernels._latent import Latent
+from lowfold.kernels._mercer import MercerExpansion, karhunen_loeve_coefficients, karhunen_loeve, mercer_expansion
 
 __all__ = [
+    "KERNELS",
     "LANDMARK_RULES",
+    "REG_WHEN",
     "SCALES",
+    "WEIGHTS",
     "Admissible",
+    "Alignment",
+    "Coordinates",
+    "Geometry",
+    "KernelOperator",
+    "Latent",
+    "Lengths",
+    "Mercer",
+    "MercerExpansion",
+    "Patches",
     "Profile",
     "SlopeScale",
     "Walk",
+    "align",
+    "applied_reg",
     "auto_scale",
+    "barycentric_coordinates",
     "barycentric_weights",
     "binary",
+    "bridge_alignment",
     "centred_gram",
     "centred_similarity",
     "choose_landmarks",
+    "karhunen_loeve_coefficients",
     "complete_weights",
     "configuration_dimension",
     "decreasing",
+    "down_weighted",
     "gaussian",
+    "geometry_of",
+    "gram_weights",
+    "hessian_alignment",
+    "hessian_rows",
     "is_admissible",
     "is_euclidean",
+    "karhunen_loeve",
+    "kernel_operator",
+    "kernel_sum",
+    "limit_weights",
+    "linear_neighbors",
     "local_scales",
     "markov",
     "markov_dense",
+    "mean_value_coordinates",
+    "mercer_expansion",
+    "mercer_kernel",
     "minimal_shift",
+    "modified_alignment",
+    "multiple_weights",
+    "pixel_graph",
+    "quadratic_dimension",
+    "reconstruction_alignment",
     "scale_from_heat_time",
     "scale_from_sigma",
+    "scale_from_width",
     "shift_bound",
     "slope_scale",
+    "squared_distances",
     "std_scale",
+    "tangent_alignment",
+    "tangents",
+    "unfolded",
 ]

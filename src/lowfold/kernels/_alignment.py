@@ -92,6 +92,6 @@ def align(alignment: Alignment, *, run: Run | None = None) -> SparseOperator:
     return SparseOperator(csr_array((values, columns, narrow), shape=(n, n)), psd=True, n_jobs=run.n_jobs)
 
 
-def add(first: SparseOperator, second: SparseOperator) -> SparseOperator:
+def kernel_sum(first: SparseOperator, second: SparseOperator) -> SparseOperator:
     """The sum of two alignment kernels."""
     return SparseOperator(csr_array(first.matrix + second.matrix), psd=True, n_jobs=first.n_jobs)

@@ -43,6 +43,23 @@ def count_columns(low, high, indptr, members, start, owner, counts):
 
 
 @njit(nogil=True, cache=True)
+def shell_sort(values, first, last):
+    """Sort values[first:last] in place; rows have some dozens of entries."""
+    gap = 1
+    while gap < (last - first) // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(first + gap, last):
+            value = values[i]
+            j = i
+            while j >= first + gap and values[j - gap] > value:
+                values[j] = values[j - gap]
+                j -= gap
+            values[j] = value
+        gap //= 3
+
+
+@njit(nogil=True, cache=True)
 def fill_rows(low, high, indptr, members, factor, complement, start, owner, entry, pointers, columns, values):
     """Rows low..high of sum_i W_i, columns sorted."""
     n, r = len(start) - 1, factor.shape[1]
@@ -69,6 +86,6 @@ def fill_rows(low, high, indptr, members, factor, complement, start, owner, entr
                     last += 1
                 else:
                     total[b] += product
-        columns[first:last] = np.sort(columns[first:last])
+        shell_sort(columns, first, last)
         for e in range(first, last):
             values[e] = total[columns[e]]

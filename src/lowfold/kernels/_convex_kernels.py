@@ -1,9 +1,44 @@
-"""Compiled loop of `_lle`: convex weights, one small quadratic program per point."""
+"""Compiled loops of `_lle`: convex weights, one small quadratic program per point."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def solve_ones(A, index, count, L, z):
+    """z = A[index, index]^-1 1 by Cholesky for the first `count` of `index`; A positive definite."""
+    for a in range(count):
+        for b in range(a + 1):
+            total = A[index[a], index[b]]
+            for c in range(b):
+                total -= L[a, c] * L[b, c]
+            L[a, b] = np.sqrt(max(total, 1e-300)) if a == b else total / L[b, b]
+    for a in range(count):
+        total = 1.0
+        for c in range(a):
+            total -= L[a, c] * z[c]
+        z[a] = total / L[a, a]
+    for a in range(count - 1, -1, -1):
+        total = z[a]
+        for c in range(a + 1, count):
+            total -= L[c, a] * z[c]
+        z[a] = total / L[a, a]
+
+
+@njit(nogil=True, cache=True)
+def enter(A, u, free):
+    """The bound variable with the steepest descent, or -1 at the minimum."""
+    best, most = -1, 1e-12
+    for j in range(len(u)):
+        if not free[j]:
+            gradient = 1.0
+            for l in range(len(u)):
+                gradient -= A[j, l] * u[l]
+            if gradient > most:
+                best, most = j, gradient
+    return best
 
 
 @njit(nogil=True, cache=True)
@@ -13,39 +48,35 @@ def simplex_weights(C, w):
     The minimiser is u / sum(u) for u = argmin u'Cu / 2 - 1'u over u >= 0: the active-set method of Lawson & Hanson.
     """
     k = C.shape[1]
+    L, z, u = np.empty((k, k)), np.empty(k), np.empty(k)
+    free, index = np.empty(k, np.bool_), np.empty(k, np.int64)
     for i in range(len(C)):
-        A = C[i]
-        tol = 1e-12
-        u = np.zeros(k)
-        free = np.zeros(k, np.bool_)
+        u[:] = 0.0
+        free[:] = False
         for _ in range(6 * k):
-            gradient = 1.0 - A @ u
-            best, most = -1, tol
-            for j in range(k):
-                if not free[j] and gradient[j] > most:
-                    best, most = j, gradient[j]
+            best = enter(C[i], u, free)
             if best < 0:
                 break
             free[best] = True
             while True:
-                index = np.flatnonzero(free)
-                s = len(index)
-                small = np.empty((s, s))
-                for a in range(s):
-                    for b in range(s):
-                        small[a, b] = A[index[a], index[b]]
-                z = np.linalg.solve(small, np.ones(s))
-                step = 1.0
-                for a in range(s):
-                    if z[a] <= 0.0:
-                        step = min(step, u[index[a]] / (u[index[a]] - z[a]))
-                moved = False
-                for a in range(s):
+                count = 0
+                for j in range(k):
+                    if free[j]:
+                        index[count] = j
+                        count += 1
+                solve_ones(C[i], index, count, L, z)
+                step, first = 1.0, -1
+                for a in range(count):  # as far as the first free variable reaches zero
+                    if z[a] <= 0.0 and u[index[a]] < step * (u[index[a]] - z[a]):
+                        step, first = u[index[a]] / (u[index[a]] - z[a]), a
+                for a in range(count):
                     u[index[a]] += step * (z[a] - u[index[a]])
-                    if u[index[a]] <= 1e-15 * np.abs(z).max() and z[a] <= 0.0:
-                        u[index[a]] = 0.0
-                        free[index[a]] = False
-                        moved = True
-                if step == 1.0 or not moved:
+                if first < 0:
                     break
-        w[i] = u / u.sum()
+                u[index[first]] = 0.0
+                free[index[first]] = False
+        total = 0.0
+        for j in range(k):
+            total += u[j]
+        for j in range(k):
+            w[i, j] = u[j] / total

@@ -55,4 +55,7 @@ def hessian_alignment(patches: Patches, geometry: Geometry, d: int, run: Run) ->
 
     with run.stage("local Hessians") as progress:
         run_blocks(work, len(blocks), n_jobs=run.n_jobs, progress=progress)
+    # Twins have no second derivative, but one place: (y_j - y_r)^2 / 2.
+    pair = patches.indptr[:-1][patches.twin]
+    Q[pair, 0], Q[pair + 1, 0] = np.sqrt(0.5), -np.sqrt(0.5)
     return Alignment(patches, Q), rest

@@ -79,7 +79,7 @@ def _convex(C: Floats) -> Floats:
 
 
 def applied_reg(reg: float, when: str, k: int, n_features: int, d: int) -> float:
-    """The ridge for neighbourhoods of k points: weights are unique without one up to k = D."""
+    """The ridge for neighbourhoods of k points: up to k = D weights are unique without one. D = 0 is unknown."""
     use = {"always": True, "never": False, "k>D": k > n_features, "k>d": k > d}[when]
     return reg if use else 0.0
 
@@ -98,7 +98,7 @@ def reconstruction_alignment(
     def work(b: int) -> None:
         rows, index, places = blocks[b]
         C = geometry.spokes(index[:, 0].astype(np.int64), index[:, 1:])
-        w = gram_weights(C, reg=applied_reg(reg, reg_when, C.shape[1], geometry.cost, d), kind=kind)
+        w = gram_weights(C, reg=applied_reg(reg, reg_when, C.shape[1], geometry.n_features, d), kind=kind)
         B[places[:, 0], 0] = 1.0
         B[places[:, 1:], 0] = -w
         residuals[rows] = np.sqrt(np.maximum(np.einsum("mj,mjl,ml->m", w, C, w), 0.0))
@@ -170,7 +170,7 @@ def multiple_weights(C: Floats, d: int, eta: float, reg: float) -> tuple[Floats,
     total = values.sum(axis=1, keepdims=True)
     left_out = np.cumsum(values, axis=1)[:, :most]  # energy of the s smallest, s = 1..most
     kept = total - left_out
-    s = np.maximum((left_out < eta * kept).sum(axis=1), 1)
+    s = np.maximum((left_out <= max(eta, 1e-12) * kept).sum(axis=1), 1)
     inside = np.arange(most) < s[:, None]
     U = V[:, :, :most] * inside[:, None, :]  # the s_i smallest eigenvectors
     b = U.sum(axis=1)  # V'1

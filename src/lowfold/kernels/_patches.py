@@ -25,17 +25,19 @@ RANK_TOL = 1e-7  # singular values are square roots of a Gram matrix's eigenvalu
 
 @dataclass(frozen=True, eq=False)
 class Patches:
-    """One patch per point: `members[indptr[i]:indptr[i+1]]`, indices into `n_points` points."""
+    """Patch i is `members[indptr[i]:indptr[i+1]]`, indices into `n_points` points; `twin` marks those of `twins`."""
 
     indptr: Ints
     members: NDArray[np.int32]
     n_points: int
+    twin: NDArray[np.bool_]
 
     @classmethod
     def around(cls, neighbors: Neighbors, *, include_self: bool = True) -> Patches:
         """N(i), with i itself first if `include_self`. A twin (see `twins`) is always in its own patch."""
         counts = neighbors.counts
-        own = np.ones(neighbors.n, dtype=np.int64) if include_self else twins(neighbors).astype(np.int64)
+        twin = twins(neighbors)
+        own = np.ones(neighbors.n, dtype=np.int64) if include_self else twin.astype(np.int64)
         own[counts == 0] = 0  # a point without neighbours has no patch
         indptr = np.concatenate([[0], np.cumsum(counts + own)])
         members = np.empty(indptr[-1], dtype=np.int32)
@@ -43,7 +45,7 @@ class Patches:
         first[indptr[:-1][own > 0]] = True
         members[first] = np.flatnonzero(own)
         members[~first] = neighbors.indices
-        return cls(indptr, members, neighbors.n_points)
+        return cls(indptr, members, neighbors.n_points, twin)
 
     @property
     def n(self) -> int:
@@ -83,6 +85,11 @@ class Geometry(Protocol):
         """Floats per member that one patch takes."""
         ...
 
+    @property
+    def n_features(self) -> int:
+        """Dimension of the space that the points fill at most; 0 where only distances are known."""
+        ...
+
     def centred(self, index: NDArray[np.integer]) -> Floats:
         """(m, K, p): rows whose inner products are those of the members about their centroid."""
         ...
@@ -104,8 +111,12 @@ class Coordinates:
     points: Points
 
     @property
-    def cost(self) -> int:
+    def n_features(self) -> int:
         return int(self.F.shape[1])
+
+    @property
+    def cost(self) -> int:
+        return self.n_features
 
     def centred(self, index: NDArray[np.integer]) -> Floats:
         P = self.F[index].astype(np.float64)
@@ -135,6 +146,7 @@ class Lengths:
 
     source: Pairs | Points | Neighbors
     cost: int = 4
+    n_features: int = 0
 
     def squared(self, index: NDArray[np.integer]) -> Floats:
         """(m, K, K) squared distances inside each patch."""

@@ -47,4 +47,5 @@ def _attached(model: Any, X: Any) -> Neighbors:
     keep = np.where(known, 1, found.counts)
     from lowfold.graph import trim
 
-    return trim(found, keep)
+    lengths = getattr(model._extend, "lengths", None)  # conformal edges are measured in units of the local spacing
+    return trim(found if lengths is None else lengths(found), keep)

@@ -90,7 +90,7 @@ class LinearMethod(Method):
 
     def _keep(self, fit: Fit, data: Data, dtype: np.dtype[Any]) -> None:
         super()._keep(fit, data, dtype)
-        self._dtype = np.dtype(dtype)
+        self._dtype = np.dtype(dtype).name
 
     def _finish(self, natural: Floats) -> NDArray[np.floating]:
         return (natural @ self._normal).astype(self._dtype)

@@ -57,6 +57,18 @@ TEXT: dict[str, str] = {
     `solver_` records what was used.""",
     "tol": """tol : float in (0, 1), default=1e-6
     Gap-relative residual at which the eigen-solver stops; it bounds the angle to the true eigenvectors.""",
+    "random_state": """random_state : int, Generator, RandomState or None, default=0
+    Where random numbers come from; an int gives the same result every time.""",
+    "kernel": """kernel : {"rbf", "linear", "poly", "laplacian", "sigmoid", "cosine", "precomputed"} or callable, default="rbf"
+    exp(-gamma |x - y|^2), x'y, (gamma x'y + coef0)^degree, exp(-gamma |x - y|_1), tanh(gamma x'y + coef0), x'y / |x| |y|; a
+    function f(x, y) of two rows; or X itself is the matrix of the kernel.""",
+    "gamma": """gamma : float above 0 or None, default=None
+    1 / scale of the kernels "rbf", "poly", "laplacian" and "sigmoid"; None is 1 / n_features. The texts' widths are
+    1 / `lowfold.kernels.scale_from_sigma(s)` for exp(-d^2 / 2s^2) and 1 / `scale_from_width(s)` for exp(-d^2 / s^2).""",
+    "degree": """degree : int of at least 1, default=3
+    Degree of the kernel "poly".""",
+    "coef0": """coef0 : float, default=1
+    Constant of the kernels "poly" and "sigmoid"; 0 makes "poly" homogeneous.""",
     "n_jobs": """n_jobs : int or None, default=None
     Threads; None is all cores allowed. Changes time, never results.""",
     "verbose": """verbose : bool, default=False

@@ -31,21 +31,34 @@ TEXT = "lowfold.json"
 KINDS = "fiubcU"  # of arrays: numbers, truth values, fixed-width text; never objects
 
 CLASSES: dict[str, str] = {
+    "AffineMap": "lowfold.methods._linear_method",
     "Barycentric": "lowfold.methods._extend",
     "Bridges": "lowfold.graph",
+    "ConditionalScores": "lowfold.methods.empca",
+    "DiffusionRow": "lowfold.methods._diffusion_extend",
     "Eigenpairs": "lowfold.spectral",
+    "FixedPoint": "lowfold.methods._preimage",
     "GeodesicRow": "lowfold.methods._extend",
     "GramRow": "lowfold.methods._extend",
     "Graph": "lowfold.graph",
     "HarmonicRow": "lowfold.methods.laplacian_eigenmaps",
     "Impossible": "lowfold.methods._extend",
+    "KernelRow": "lowfold.methods.kernel_pca",
+    "LandmarkRow": "lowfold.methods._geodesic_extend",
     "LinearMap": "lowfold.methods._extend",
+    "LinearRow": "lowfold.methods.locally_linear_isomap",
     "Measured": "lowfold.graph",
+    "NearestCorner": "lowfold.methods._alignment_extend",
     "Neighbors": "lowfold.graph",
     "Pairs": "lowfold.graph",
+    "PatchMap": "lowfold.methods._alignment_extend",
     "Piece": "lowfold.methods._extend",
     "Pieces": "lowfold.methods._extend",
     "Points": "lowfold.graph",
+    "ReconstructionRow": "lowfold.methods._alignment_extend",
+    "RidgePreimage": "lowfold.methods._preimage",
+    "StressRow": "lowfold.methods._descent_extend",
+    "ThroughLandmarks": "lowfold.methods._diffusion_extend",
     "Trained": "lowfold.methods._fit",
     "_Corner": "lowfold.methods._graph_method",
 }
@@ -302,7 +315,9 @@ def _assembled(cls: Any, params: dict[str, Any], fitted: dict[str, Any], path: o
     check_limits(name, params, cls.limits)
     model = cls(**params)
     for key, value in fitted.items():
-        if not key.isidentifier() or key.startswith("__") or hasattr(cls, key) or key in known:
+        # a method may set a plain flag of its class per model; nothing else of the class can come from a file
+        of_class = hasattr(cls, key) and not isinstance(getattr(cls, key), (bool, int, float, str))
+        if not key.isidentifier() or key.startswith("__") or of_class or key in known:
             refuse(path, f"holds a value {key[:50]!r}, which is no fitted attribute of {name}")
         setattr(model, key, value)
     _check_model(model, path)

@@ -1,6 +1,9 @@
 """Isomap, Tenenbaum, de Silva & Langford (2000), doi:10.1126/science.290.5500.2319.
 
 X --neighbours--> N --union--> graph --shortest paths--> d_G --Gram--> G = -1/2 H (d_G o d_G) H --eigen--> sqrt(lambda) v
+
+Options: conformal lengths and landmarks, de Silva & Tenenbaum (2003), doi:10.5555/2968618.2968708; the constant shift that
+makes d_G Euclidean, Choi & Choi (2007), doi:10.1016/j.patcog.2006.04.025, Wang (2012), Section 8.1.4.
 """
 
 from __future__ import annotations
@@ -11,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Limits
+from lowfold._core.limits import Choice, Flag, Int, IntArray, Limits, Null, Real
 from lowfold._core.operators import CentredGram
 from lowfold._core.run import Run
-from lowfold.graph import geodesics
-from lowfold.kernels import centred_gram
-from lowfold.methods._extend import Barycentric, GeodesicRow
+from lowfold.graph import Graph, geodesics
+from lowfold.kernels import LANDMARK_RULES, centred_gram, choose_landmarks, minimal_shift, shift_bound
+from lowfold.methods._extend import Barycentric
+from lowfold.methods._geodesic_extend import LandmarkRow, conformal_factors, conformal_lengths, triangulate
 from lowfold.methods._fit import Data, Fit, Floats
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._parameters import LIMITS
@@ -30,7 +34,7 @@ class Isomap(GraphMethod):
 
     Geodesics d_G are shortest paths in the neighbourhood graph; the coordinates are classical MDS of them: Y = V sqrt(lambda)
     with the leading eigenpairs of G = -1/2 H (d_G o d_G) H. Exact for manifolds isometric to a convex region; holes and
-    shortcuts across gaps distort it.
+    shortcuts across gaps distort it. The options `conformal`, `landmarks` and `shift` combine.
 
     Parameters
     ----------
@@ -44,18 +48,33 @@ class Isomap(GraphMethod):
     paths : {"auto", "sweep", "dijkstra", "floyd_warshall"}, default="auto"
         Shortest-path algorithm; all give the same distances. "auto" solves neighbouring sources together; "floyd_warshall"
         is cubic, for dense graphs of a few hundred points.
+    conformal : bool, default=False
+        Measure edges in units of the local spacing, d_ij / sqrt(m_i m_j) with m_i the mean distance from i to its neighbours:
+        undoes a change of scale from place to place where the sampling was even before it.
+    landmarks : int, array of indices or None, default=None
+        Classical MDS of so many points only; all others by their geodesics to them (triangulation). Only these rows of
+        geodesics are ever computed: for large n.
+    landmark_rule : {"maxmin", "random", "kmeans++"}, default="maxmin"
+        How landmarks are chosen; see `lowfold.kernels.choose_landmarks`.
+    shift : float of at least 0, "minimal", "bound" or None, default=None
+        Constant added to all geodesics but d(i, i): the smallest that makes them Euclidean, so that G is positive
+        semidefinite; a bound of it that needs two solves; or a number.
     {on_disconnected}
     {normalization}
     {solver}
     {tol}
+    random_state : int, Generator, RandomState or None, default=0
+        Choice of landmarks.
     {n_jobs}
     {verbose}
 
     Attributes
     ----------
-    embedding_ : array (n, n_components); natural: centred, column k has squared norm eigenvalues_[k]
+    embedding_ : array (n, n_components); natural: centred (its landmarks are), column k has squared norm eigenvalues_[k]
     eigenvalues_ : array (n_components,), descending
-    reconstruction_error_ : float, (1/2n) sum_ij (d_G^2 - ||y_i - y_j||^2) = sum of the eigenvalues left out
+    reconstruction_error_ : float, (1/2n) sum_ij (d_G^2 - ||y_i - y_j||^2) = sum of the eigenvalues left out; over landmarks
+    landmarks_ : array of indices, or None
+    shift_ : float, the constant that was added
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces
     residual_, gap_, solver_ : what the solve was worth
 
@@ -67,7 +86,14 @@ class Isomap(GraphMethod):
     (400, 2)
     """
 
-    limits: ClassVar[Limits] = {**LIMITS, "paths": (Choice(PATHS),)}
+    limits: ClassVar[Limits] = {
+        **LIMITS,
+        "paths": (Choice(PATHS),),
+        "conformal": (Flag(),),
+        "landmarks": (Int(2), IntArray(0), Null("all points")),
+        "landmark_rule": (Choice(LANDMARK_RULES),),
+        "shift": (Real(0), Choice(("minimal", "bound")), Null("no shift")),
+    }
 
     def __init__(
         self,
@@ -80,10 +106,15 @@ class Isomap(GraphMethod):
         search: str = "auto",
         symmetrize: str = "union",
         paths: str = "auto",
+        conformal: bool = False,
+        landmarks: int | NDArray[np.int64] | None = None,
+        landmark_rule: str = "maxmin",
+        shift: float | str | None = None,
         on_disconnected: str = "connect",
         normalization: str = "natural",
         solver: str = "auto",
         tol: float = 1e-6,
+        random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -95,31 +126,64 @@ class Isomap(GraphMethod):
         self.search = search
         self.symmetrize = symmetrize
         self.paths = paths
+        self.conformal = conformal
+        self.landmarks = landmarks
+        self.landmark_rule = landmark_rule
+        self.shift = shift
         self.on_disconnected = on_disconnected
         self.normalization = normalization
         self.solver = solver
         self.tol = tol
+        self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _embed(self, data: Data, run: Run) -> Fit:
-        graph = self._graph(data, run)
-        D = geodesics(graph, method=self.paths, run=run)
-        G = centred_gram(D, run=run)
-        pairs = largest(G, self.n_components, null=np.ones((data.n, 1)), negligible=1e-10, run=run)
+        factors = conformal_factors(data.graph, data.neighbors) if self.conformal else None
+        graph = conformal_lengths(self._graph(data, run), factors)
+        chosen = self._landmarks(data, graph, run)
+        rows = geodesics(graph, chosen, method=self.paths, run=run)
+        D = rows if chosen is None else _among(rows, chosen)
+        shift = _shift(D, self.shift, run)
+        G = centred_gram(D, shift=shift, run=run)
+        pairs = largest(G, self.n_components, null=np.ones((G.n, 1)), negligible=1e-10, run=run)
         kept = np.where(pairs.values > 1e-12 * max(pairs.values[0], 0.0), pairs.values, 0.0)
+        row = LandmarkRow(G.row_means(), kept, pairs.vectors, shift, chosen, factors)
         return Fit(
-            coordinates=pairs.vectors * np.sqrt(kept),
+            coordinates=pairs.vectors * np.sqrt(kept) if chosen is None else triangulate(rows, row, run),
             pairs=pairs,
             graph=graph,
-            extend=GeodesicRow(G.row_means(), kept, pairs.vectors),
+            extend=row,
             invert=Barycentric(),
-            extra={"reconstruction_error_": float(G.trace() - kept.sum())},
+            extra={
+                "reconstruction_error_": float(G.trace() - kept.sum()),
+                "landmarks_": chosen,
+                "shift_": shift,
+            },
         )
 
+    def _landmarks(self, data: Data, graph: Graph, run: Run) -> NDArray[np.int64] | None:
+        """Chosen by the distances of the data, which are cheap; by geodesics where there is only a graph."""
+        asked = self._landmarks_asked(data.n)
+        if asked is None:
+            return None
+        where = graph if data.source is None else data.source
+        chosen = choose_landmarks(where, asked, rule=self.landmark_rule, run=run)
+        if len(chosen) <= self.n_components:
+            raise InvalidInput(
+                f"landmarks must be more than n_components = {self.n_components} to span that many directions; "
+                f"got {len(chosen)}"
+            )
+        return chosen
+
+    def _landmarks_asked(self, n: int) -> int | NDArray[np.int64] | None:
+        return self.landmarks
+
     def kernel(self) -> CentredGram:
-        """-1/2 H (d_G o d_G) H, from the graph that the model keeps; geodesics are computed anew."""
-        return centred_gram(geodesics(self.graph_, method=self.paths, run=self._run()), run=self._run())
+        """-1/2 H (d_G o d_G) H, from the graph that the model keeps; geodesics are computed anew. Landmarks: among them."""
+        rows = geodesics(self.graph_, self.landmarks_, self.landmarks_, method=self.paths, run=self._run())
+        D = rows if self.landmarks_ is None else (rows + rows.T) / 2
+        return centred_gram(D, shift=self.shift_, run=self._run())
 
     def _distance_kinds(self) -> tuple[str, ...]:
         return ("embedding", "geodesic")
@@ -151,6 +215,20 @@ class Isomap(GraphMethod):
             squared = sum(np.subtract.outer(Y[:, c], Y[:, c]) ** 2 for c in range(min(int(d), d_max)))
             out[i] = 1.0 - np.corrcoef(D[upper], np.sqrt(squared)[upper])[0, 1] ** 2
         return out
+
+
+def _among(rows: NDArray[np.floating], chosen: NDArray[np.int64]) -> NDArray[np.floating]:
+    """Geodesics among landmarks; sums along a path depend on its direction in the last bit."""
+    D = rows[:, chosen]
+    return np.asarray((D + D.T) / 2)
+
+
+def _shift(D: NDArray[np.floating], shift: float | str | None, run: Run) -> float:
+    if shift is None:
+        return 0.0
+    if isinstance(shift, str):
+        return minimal_shift(D, run=run) if shift == "minimal" else shift_bound(D)
+    return float(shift)
 
 
 class Guarantee(NamedTuple):

@@ -159,7 +159,7 @@ class PCA(LinearMethod):
     def _seen(self, block: Any) -> Moments:
         rows = read_points(self, block, reset=self._moments is None)
         if self._moments is None:
-            self._dtype = rows.dtype
+            self._dtype = rows.dtype.name
             self._moments = Moments.none(rows.shape[1], squared=self.solver == "covariance")
         with single_threaded_blas():
             return self._moments.add(rows, run=self._run())

@@ -148,10 +148,12 @@ def _linear(model: Any, data: Data) -> list[Stage]:
 
 
 def _all_pairs(model: Any, data: Data) -> list[Stage]:
-    """A kernel of all pairs, solved from its leading end."""
+    """A kernel of all pairs, solved from its leading end; or a loss over them, lowered step by step."""
     n = data.n
     item = data.source.X.dtype.itemsize if isinstance(data.source, Points) else 0
     stages = [Stage("kernel", f"{n} x {n} of all pairs" + ("" if item else ", as given"), float(item) * n * n)]
+    if BY_NAME[type(model).__name__].vectors.startswith("none"):
+        return [*stages, Stage("descent", "steps over all pairs", 8.0 * n * n)]
     return [*stages, _leading(model, data)]
 
 

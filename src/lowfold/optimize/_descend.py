@@ -27,7 +27,8 @@ def descend(
     """Steepest descent Y <- Y - a grad f(Y); the value never rises.
 
     The first trial step is the one after which the last two gradients would agree (Barzilai & Borwein 1988,
-    doi:10.1093/imanum/8.1.141); it is halved until f falls enough. Ends when ten steps lower f by less than `tol` times `size`.
+    doi:10.1093/imanum/8.1.141); it is halved until f falls enough. Ends when ten steps lower f by less than `tol` times
+    `size`.
     """
     value, slope = function(Y)
     history = [value]

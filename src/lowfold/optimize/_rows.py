@@ -76,9 +76,9 @@ def _by_gradient(
 
     def function(rows: Floats, which: NDArray[np.int64]) -> tuple[Floats, Floats]:
         strip = np.ascontiguousarray(rows.T)
-        out, stress = np.zeros_like(strip), np.zeros(len(rows))
+        out, eta, stress = np.zeros_like(strip), np.zeros(len(rows)), np.zeros(len(rows))
         part = np.ascontiguousarray(delta[:, which])
-        loops.gradient_strip(part, 0, NOWHERE, kind, _NO_MATRIX, small, p, YT, strip, out, stress)
+        loops.gradient_strip(part, 0, NOWHERE, kind, _NO_MATRIX, small, p, YT, strip, out, eta, stress)
         return stress, out.T
 
     return descend_rows(function, start, max_iter=max_iter, tol=tol)

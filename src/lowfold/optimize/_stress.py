@@ -64,6 +64,20 @@ class Sums:
         return max(self.raw - (rho - eta) ** 2 / eta, 0.0) if eta > 0 else self.raw
 
 
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """Gradient of sigma (n, d), and per point eta_i and stress_i, for Minkowski distances."""
+
+    gradient: Floats
+    eta: Floats
+    stress: Floats
+
+    @property
+    def raw(self) -> float:
+        """sigma(Y): every pair once."""
+        return float(self.stress.sum()) / 2
+
+
 class Terms(Protocol):
     """Dissimilarities and weights of a stress function."""
 
@@ -81,8 +95,8 @@ class Terms(Protocol):
         """V^+ G for G with columns that sum to zero."""
         ...
 
-    def gradient(self, Y: Floats, p: float) -> tuple[float, Floats]:
-        """sigma and its gradient for Minkowski distances of exponent p."""
+    def slopes(self, Y: Floats, p: float) -> Slopes:
+        """The gradient of sigma for Minkowski distances of exponent p, with the sums of each point."""
         ...
 
 
@@ -156,21 +170,21 @@ class PairTerms:
         self._strips(work)
         return Sums(np.ascontiguousarray(BY.T), rho, eta, stress)
 
-    def gradient(self, Y: Floats, p: float) -> tuple[float, Floats]:
+    def slopes(self, Y: Floats, p: float) -> Slopes:
         loops = kernels(KERNELS)
         n, d = Y.shape
         YT = np.ascontiguousarray(Y.T)
-        slope, stress = np.zeros((d, n)), np.zeros(n)
+        slope, eta, stress = np.zeros((d, n)), np.zeros(n), np.zeros(n)
 
         def work(part: slice) -> None:
             delta, first = self.delta.strip(part)
             strip, out = np.ascontiguousarray(YT[:, part]), np.zeros((d, part.stop - part.start))
             weighting = self._weighting(part, first)
-            loops.gradient_strip(delta, first, part.start, *weighting, p, YT, strip, out, stress[part])
+            loops.gradient_strip(delta, first, part.start, *weighting, p, YT, strip, out, eta[part], stress[part])
             slope[:, part] = out
 
         self._strips(work)
-        return float(stress.sum()) / 2, np.ascontiguousarray(slope.T)
+        return Slopes(np.ascontiguousarray(slope.T), eta, stress)
 
     @cached_property
     def _totals(self) -> tuple[Floats, float]:
@@ -271,18 +285,18 @@ class EdgeTerms:
         run_blocks(work, len(parts), n_jobs=self.n_jobs)
         return Sums(BY.sum(axis=0), *flat.sum(axis=0))
 
-    def gradient(self, Y: Floats, p: float) -> tuple[float, Floats]:
+    def slopes(self, Y: Floats, p: float) -> Slopes:
         parts = self._blocks()
         n, d = Y.shape
-        slope, stress = np.zeros((len(parts), n, d)), np.zeros((len(parts), n))
+        slope, flat = np.zeros((len(parts), n, d)), np.zeros((len(parts), 2, n))
         loops = kernels(KERNELS)
 
         def work(b: int) -> None:
             e = parts[b]
-            loops.edge_gradient(self.i[e], self.j[e], self.delta[e], self.weight[e], p, Y, slope[b], stress[b])
+            loops.edge_gradient(self.i[e], self.j[e], self.delta[e], self.weight[e], p, Y, slope[b], *flat[b])
 
         run_blocks(work, len(parts), n_jobs=self.n_jobs)
-        return float(stress.sum()) / 2, slope.sum(axis=0)
+        return Slopes(slope.sum(axis=0), *flat.sum(axis=0))
 
     def distances(self, Y: Floats, p: float = 2.0) -> Floats:
         """d_e for every edge."""

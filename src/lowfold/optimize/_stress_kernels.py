@@ -2,8 +2,8 @@
 
 The loops run over points j outside and over a strip of points i inside, with every sum kept per i: nothing is reduced
 across the inner loop, so it becomes vector instructions without `fastmath`. Dissimilarities are symmetric, so that the
-strip of row j is the contiguous delta[j, first:first + m]. `np.divide` divides where the divisor is known to be positive:
-Python's own division checks for zero, which ends the vector loop.
+strip of row j is the contiguous delta[j, first:first + m]. `np.divide` divides where the divisor is known to be
+positive: Python's own division checks for zero, which ends the vector loop.
 """
 
 from __future__ import annotations
@@ -162,10 +162,11 @@ def _minkowski(u, d, p, slope):
 
 
 @njit(nogil=True, cache=True)
-def gradient_strip(delta, first, own, kind, W, small, p, Y, strip, out, stress):
+def gradient_strip(delta, first, own, kind, W, small, p, Y, strip, out, eta, stress):
     """Stress and its slope with Minkowski distances of exponent p.
 
-    stress_i += sum_j w_ij (delta_ij - d_ij)^2, out[:, i] += sum_j 2 w_ij (d_ij - delta_ij) dd_ij/dy_i.
+    stress_i += sum_j w_ij (delta_ij - d_ij)^2, eta_i += sum_j w_ij d_ij^2,
+    out[:, i] += sum_j 2 w_ij (d_ij - delta_ij) dd_ij/dy_i.
     """
     d, n = Y.shape
     m = strip.shape[1]
@@ -179,6 +180,7 @@ def gradient_strip(delta, first, own, kind, W, small, p, Y, strip, out, stress):
                 u[k] = strip[k, t] - Y[k, j]
             length = _minkowski(u, d, p, slope)
             stress[t] += w[t] * (measured[t] - length) ** 2
+            eta[t] += w[t] * length * length
             f = 2.0 * w[t] * (length - measured[t])
             for k in range(d):
                 out[k, t] += f * slope[k]
@@ -228,7 +230,7 @@ def edge_sums(i, j, delta, weight, Y, out, rho, eta, stress):
 
 
 @njit(nogil=True, cache=True)
-def edge_gradient(i, j, delta, weight, p, Y, out, stress):
+def edge_gradient(i, j, delta, weight, p, Y, out, eta, stress):
     """The sums of `gradient_strip` over a list of edges."""
     d = Y.shape[1]
     u, slope = np.empty(d), np.empty(d)
@@ -238,6 +240,8 @@ def edge_gradient(i, j, delta, weight, p, Y, out, stress):
         for k in range(d):
             u[k] = Y[a, k] - Y[b, k]
         length = _minkowski(u, d, p, slope)
+        eta[a] += w * length * length
+        eta[b] += w * length * length
         part = w * (delta[e] - length) ** 2
         stress[a] += part
         stress[b] += part
@@ -249,7 +253,7 @@ def edge_gradient(i, j, delta, weight, p, Y, out, stress):
 
 @njit(nogil=True, cache=True)
 def pool_adjacent_violators(y, w, out):
-    """Isotonic regression: the non-decreasing sequence nearest to y in sum w (out - y)^2; returns the number of blocks."""
+    """Isotonic regression: the non-decreasing sequence nearest to y in sum w (out - y)^2; the number of its blocks."""
     n = len(y)
     mean, mass, start = np.empty(n), np.empty(n), np.empty(n, np.int64)
     top = -1

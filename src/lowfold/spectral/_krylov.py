@@ -82,8 +82,8 @@ class _Basis:
         old, new = self.size, self.size + block.shape[1]
         self._V[:, old:new], self._AV[:, old:new] = block, product
         self.size = new
-        corner = self.V.T @ product
-        corner[old:] = (corner[old:] + corner[old:].T) / 2
+        # Both triangles: distances rounded to float32 are symmetric to their last digit only.
+        corner = (self.V.T @ product + self.AV.T @ block) / 2
         self._T[:new, old:new], self._T[old:new, :new] = corner, corner.T
 
     def ritz(self) -> tuple[Floats, Floats]:

@@ -15,9 +15,12 @@ from scipy.sparse import csr_array, diags_array
 
 from lowfold._core.jit import kernels
 from lowfold._core.operators import multiply
+from lowfold._core.parallel import block_slices, run_blocks
 from lowfold.spectral._factor import count_fill, factorise
 
 Floats = NDArray[np.float64]
+
+LOW, HIGH, STEPS = 0.07, 2.0, 5  # the smoother's part of the spectrum of D^-1 A, and its multiplications
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +31,16 @@ class TwoLevel:
     start: Callable[[Floats], Floats]
 
 
-def two_level(matrix: csr_array, null: Floats) -> TwoLevel:
+def near_order(matrix: csr_array) -> NDArray[np.int32]:
+    """Vertices so that neighbours come near one another (reverse Cuthill-McKee): what a product needs is in the cache."""
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    narrow = csr_array((matrix.data, indices, indptr), shape=matrix.shape)
+    return np.asarray(reverse_cuthill_mckee(narrow, symmetric_mode=True), dtype=np.int32)
+
+
+def two_level(matrix: csr_array, null: Floats, *, n_jobs: int | None = None) -> TwoLevel:
     """Build the preconditioner of a psd matrix with non-positive off-diagonal entries and null vector `null` > 0."""
     n = int(matrix.shape[0])
     loops = kernels("lowfold.spectral._order_kernels")
@@ -44,13 +56,13 @@ def two_level(matrix: csr_array, null: Floats) -> TwoLevel:
     coarse = csr_array((coarse + coarse.T) / 2)
     solve = factorise(coarse, shift=1e-10 * float(diagonal.max()), fill=count_fill(coarse))
 
-    def precondition(R: Floats) -> Floats:
-        X = smooth(R)
-        X += prolong @ solve(np.ascontiguousarray(restrict @ (R - multiply(matrix, X))))
-        X += smooth(R - multiply(matrix, X))
-        return np.asarray(X)
+    smooth = _chebyshev(matrix, inverse, n_jobs)
 
-    smooth = _chebyshev(matrix, inverse)
+    def precondition(R: Floats) -> Floats:
+        X = smooth(R, np.zeros_like(R))
+        X += prolong @ solve(np.ascontiguousarray(restrict @ (R - multiply(matrix, X, n_jobs=n_jobs))))
+        return smooth(R, X)
+
     mass = csr_array(restrict @ prolong)
     constant = weight[:, None] / np.sqrt(weight @ (mass @ weight))  # prolongs to the null vector
 
@@ -64,25 +76,31 @@ def two_level(matrix: csr_array, null: Floats) -> TwoLevel:
     return TwoLevel(precondition, start)
 
 
-def _chebyshev(matrix: csr_array, inverse: Floats) -> Callable[[Floats], Floats]:
-    """Chebyshev smoothing of the upper part [1/4, 2] of the spectrum of D^-1 A; two multiplications.
+def _chebyshev(matrix: csr_array, inverse: Floats, n_jobs: int | None) -> Callable[[Floats, Floats], Floats]:
+    """Chebyshev smoothing of the upper part of the spectrum of D^-1 A, from a first guess X.
 
     The wanted vectors lie far below, where the graph of aggregates takes over; multiplications are cheap beside the
     orthogonalisation of an outer iteration, so a strong smoother pays.
     """
-    low, high = 0.25, 2.0
-    centre, half = (high + low) / 2, (high - low) / 2
+    loops = kernels("lowfold._core._product_kernels")
+    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+    rows = block_slices(int(matrix.shape[0]), -(-int(matrix.shape[0]) // 4))
+    centre, half = (HIGH + LOW) / 2, (HIGH - LOW) / 2
 
-    def smooth(R: Floats) -> Floats:
-        scale = inverse[:, None]
-        P = scale * R / centre
-        X = P.copy()
-        alpha = 1.0 / centre
-        for _ in range(2):
-            beta = (half * alpha / 2) ** 2
-            alpha = 1.0 / (centre - beta / alpha)
-            P = alpha * scale * (R - multiply(matrix, X)) + beta * P
-            X += P
-        return np.asarray(X)
+    def smooth(R: Floats, X: Floats) -> Floats:
+        P, spare = np.zeros_like(R), np.empty_like(R)
+        alpha, beta = 1.0 / centre, 0.0
+        for step in range(STEPS):
+            if step > 0:
+                beta = (half * alpha) ** 2 / (2 if step == 1 else 4)
+                alpha = 1.0 / (centre - beta / alpha)
+
+            def work(i: int, X: Floats = X, out: Floats = spare, alpha: float = alpha, beta: float = beta) -> None:
+                a, b = rows[i].start, rows[i].stop
+                loops.smoothing_step(indptr, indices, matrix.data, inverse, R, X, P, alpha, beta, a, b, out)
+
+            run_blocks(work, len(rows), n_jobs=n_jobs)
+            X, spare = spare, X
+        return X
 
     return smooth

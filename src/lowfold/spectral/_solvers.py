@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from lowfold._core.errors import SolverFailed
 from lowfold._core.extras import load_extra
@@ -19,7 +20,7 @@ from lowfold._core.memory import fits, require
 from lowfold._core.operators import Operator, SparseOperator
 from lowfold.spectral._factor import Fill, count_fill, factorise
 from lowfold.spectral._krylov import Ritz, _fixed_block, block_davidson, block_krylov, remove
-from lowfold.spectral._multilevel import two_level
+from lowfold.spectral._multilevel import near_order, two_level
 
 Floats = NDArray[np.float64]
 
@@ -146,17 +147,23 @@ def shift_invert(problem: Problem) -> Ritz:
 def davidson(problem: Problem) -> Ritz:
     """Preconditioned block Davidson; two-level preconditioner for Laplacians, the diagonal for other operators."""
     op, k = problem.op, problem.wanted
-    if not isinstance(op, SparseOperator) or problem.largest:
-        raise SolverFailed("davidson solves the bottom of sparse operators; use 'lanczos' or 'krylov'")
+    if not isinstance(op, SparseOperator) or problem.largest or not op.psd:
+        raise SolverFailed("davidson solves the bottom of sparse psd operators; use 'lanczos' or 'krylov'")
     width = min(k + 1, problem.n - problem.null.shape[1])
-    if op.laplacian and problem.null.shape[1] >= 1 and problem.n > 500:
-        positive = np.sqrt((problem.null**2).sum(axis=1))  # the positive null vector of all components together
-        levels = two_level(op.matrix, np.where(positive > 0, positive, positive.max() * 1e-8))
-        precondition, start = levels.precondition, levels.start(problem.start(width))
-    else:
+    if not (op.laplacian and problem.null.shape[1] >= 1 and problem.n > 500):
         scale = 1.0 / np.maximum(op.matrix.diagonal(), 1e-12 * problem.norm())
-        precondition, start = (lambda R: scale[:, None] * R), problem.start(width)
-    return block_davidson(op.apply, precondition, start, k, null=problem.null, tol=problem.tol)
+        start = problem.start(width)
+        return block_davidson(op.apply, lambda R: scale[:, None] * R, start, k, null=problem.null, tol=problem.tol)
+    order = near_order(op.matrix)
+    matrix, null = csr_array(op.matrix[order][:, order]), problem.null[order]
+    positive = np.sqrt((null**2).sum(axis=1))  # the positive null vector of all components together
+    levels = two_level(matrix, np.where(positive > 0, positive, positive.max() * 1e-8), n_jobs=op.n_jobs)
+    start = levels.start(problem.start(width))
+    apply = SparseOperator(matrix, n_jobs=op.n_jobs).apply
+    ritz = block_davidson(apply, levels.precondition, start, k, null=null, tol=problem.tol)
+    vectors = np.empty_like(ritz.vectors)
+    vectors[order] = ritz.vectors
+    return Ritz(ritz.values, vectors, ritz.iterations, ritz.converged)
 
 
 def amg(problem: Problem) -> Ritz:

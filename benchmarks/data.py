@@ -1,0 +1,37 @@
+"""Data of the benchmarks, made without lowfold, so that a peer's process holds nothing of ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Points, their true coordinates where there are any, and the case's options."""
+
+    X: NDArray[np.floating]
+    truth: NDArray[np.float64] | None
+    options: dict[str, Any]
+
+
+def swiss_roll(n: int, options: dict[str, Any]) -> Data:
+    """(t cos t, s, t sin t), t in 3 pi / 2 (1 + 2 u); true coordinates (arc length, s)."""
+    rng = np.random.default_rng(0)
+    t, s = 1.5 * np.pi * (1 + 2 * rng.random(n)), 21.0 * rng.random(n)
+    length = (t * np.sqrt(1 + t * t) + np.arcsinh(t)) / 2
+    X = np.column_stack([t * np.cos(t), s, t * np.sin(t)])
+    return Data(X, np.column_stack([length, s]), options)
+
+
+def curved_sheet(n: int, options: dict[str, Any]) -> Data:
+    """float32 points near a curved sheet of 8 dimensions in `columns` dimensions, as images or spectra are."""
+    rng = np.random.default_rng(0)
+    Z = rng.random((n, 8), dtype=np.float32)
+    inner = np.sin(Z @ rng.normal(size=(8, 64)).astype(np.float32))
+    X = inner @ rng.normal(size=(64, options["columns"])).astype(np.float32)
+    X += 0.1 * rng.normal(size=X.shape).astype(np.float32)
+    return Data(np.ascontiguousarray(X, dtype=np.float32), None, options)

@@ -1,0 +1,129 @@
+"""Mercer kernels k(x, y) = <phi(x), phi(y)>, by name or by function; Schoelkopf, Smola & Mueller (1998),
+doi:10.1162/089976698300017467; Vidal, Ma & Sastry (2016), Section 4.1, doi:10.1007/978-0-387-87811-9.
+
+The Gaussian's width has four conventions in the literature; all become `gamma = 1 / scale`:
+exp(-gamma d^2), exp(-d^2 / scale), exp(-d^2 / (2 sigma^2)) (`scale_from_sigma`), exp(-d^2 / width^2) (`scale_from_width`),
+exp(-d^2 / 2) (scale 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.limits import Choice, Function, Int, Limits, Null, Real
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.floating]
+
+KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine")
+
+KERNEL_LIMITS: Limits = {
+    "kernel": (Choice((*KERNELS, "precomputed")), Function("f(x, y) -> number")),
+    "gamma": (Real(0, open_low=True), Null("1 / n_features")),
+    "degree": (Int(1),),
+    "coef0": (Real(),),
+}
+"""Limits of the parameters that name a kernel; shared by KernelPCA and KernelLPP."""
+
+
+def scale_from_width(width: float) -> float:
+    """Scale of exp(-d^2 / width^2): width^2."""
+    return width**2
+
+
+@dataclass(frozen=True, eq=False)
+class Mercer:
+    """A kernel with its parameters.
+
+    linear x'y; poly (gamma x'y + coef0)^degree; rbf exp(-gamma |x - y|^2); laplacian exp(-gamma |x - y|_1);
+    sigmoid tanh(gamma x'y + coef0), which is not positive semidefinite in general; cosine x'y / |x| |y|;
+    "callable": `function`(x, y) for each pair of rows.
+    """
+
+    name: str = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    function: Callable[[Rows, Rows], float] | None = None
+
+    @property
+    def psd(self) -> bool:
+        """Whether every Gram matrix of this kernel is known to be positive semidefinite."""
+        return self.name in ("linear", "rbf", "laplacian", "cosine") or (self.name == "poly" and self.coef0 >= 0)
+
+    def __call__(self, A: Rows, B: Rows) -> Floats:
+        """The matrix k(a_i, b_j) in float64."""
+        A, B = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
+        if self.name == "callable":
+            return self._pairs(A, B)
+        if self.name == "rbf":
+            U = squared_distances(A, B)
+            U *= -self.gamma
+            return np.asarray(np.exp(U, out=U))
+        if self.name == "laplacian":
+            from scipy.spatial.distance import cdist
+
+            return np.asarray(np.exp(-self.gamma * cdist(A, B, "cityblock")))
+        if self.name == "cosine":
+            A, B = _unit_rows(A), _unit_rows(B)
+        G = A @ B.T
+        if self.name == "poly":
+            return np.asarray((self.gamma * G + self.coef0) ** self.degree)
+        return np.tanh(self.gamma * G + self.coef0) if self.name == "sigmoid" else G
+
+    def diagonal(self, A: Rows) -> Floats:
+        """k(a_i, a_i)."""
+        A = np.asarray(A, dtype=np.float64)
+        if self.name in ("rbf", "laplacian"):
+            return np.ones(len(A))
+        if self.name == "callable":
+            assert self.function is not None
+            return np.array([self.function(a, a) for a in A], dtype=np.float64)
+        square = np.square(A).sum(axis=1)
+        if self.name == "cosine":
+            return (square > 0).astype(np.float64)
+        if self.name == "poly":
+            return np.asarray((self.gamma * square + self.coef0) ** self.degree)
+        return np.tanh(self.gamma * square + self.coef0) if self.name == "sigmoid" else square
+
+    def _pairs(self, A: Rows, B: Rows) -> Floats:
+        assert self.function is not None
+        out = np.array([[self.function(a, b) for b in B] for a in A], dtype=np.float64).reshape(len(A), len(B))
+        if not np.isfinite(out).all():
+            raise InvalidInput("kernel must give finite numbers f(x, y); it gave NaN or inf")
+        return out
+
+
+def mercer_kernel(
+    kernel: str | Callable[[Rows, Rows], float],
+    n_features: int,
+    *,
+    gamma: float | None = None,
+    degree: int = 3,
+    coef0: float = 1.0,
+) -> Mercer:
+    """The kernel that the parameters `kernel`, `gamma` (None: 1 / n_features), `degree`, `coef0` name."""
+    if callable(kernel):
+        return Mercer("callable", function=kernel)
+    if kernel not in KERNELS:
+        raise InvalidInput(f"kernel must be one of {', '.join(map(repr, KERNELS))} or a function f(x, y); got {kernel!r}")
+    return Mercer(kernel, 1.0 / n_features if gamma is None else float(gamma), int(degree), float(coef0))
+
+
+def squared_distances(A: Floats, B: Floats) -> Floats:
+    """|a|^2 + |b|^2 - 2 a'b, never negative. The caller centres the rows first: far from 0 digits cancel."""
+    U = A @ B.T
+    U *= -2.0
+    U += np.square(A).sum(axis=1)[:, None]
+    U += np.square(B).sum(axis=1)[None, :]
+    return np.maximum(U, 0.0, out=U)
+
+
+def _unit_rows(A: Floats) -> Floats:
+    size = np.linalg.norm(A, axis=1, keepdims=True)
+    return np.asarray(A / np.where(size > 0, size, 1.0))

@@ -1,0 +1,162 @@
+"""The Gram matrix of a kernel as an operator, in tiles of its upper triangle: kept in float32, or computed again each time.
+
+Nothing N x N is ever held in one piece. Each tile serves both its rows and its columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.memory import fits
+from lowfold._core.parallel import run_blocks
+from lowfold._core.run import Run
+from lowfold.kernels._functions import Mercer
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.floating]
+
+TILE = 1024
+EXACT = 5_000  # up to so many points tiles are kept in float64
+GROUPS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class KernelOperator:
+    """K_ij = k(x_i, x_j), or H K H with H = I - 11'/n where `center` is set.
+
+    `X` is centred for kernels of differences, which do not see it. `tiles` holds the upper triangle, or is empty: then every
+    multiplication computes it again.
+    """
+
+    X: Rows
+    mean: Floats
+    kernel: Mercer
+    center: bool
+    tiles: tuple[NDArray[np.floating], ...] = ()
+    bound: float | None = None
+    n_jobs: int | None = None
+
+    @property
+    def n(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def psd(self) -> bool:
+        return self.kernel.psd
+
+    def tile(self, number: int) -> NDArray[np.floating]:
+        """One tile, kept or computed; above 5,000 points in float32, exponentials included."""
+        if self.tiles:
+            return self.tiles[number]
+        rows, columns = self.place(number)
+        A = np.subtract(self.X[rows], self.mean, dtype=np.float64)
+        B = A if rows == columns else np.subtract(self.X[columns], self.mean, dtype=np.float64)
+        if self.n <= EXACT:
+            return self.kernel(A, B)
+        if self.kernel.name == "rbf":
+            return _gaussian_single(A, B, self.kernel.gamma)
+        return self.kernel(A, B).astype(np.float32)
+
+    def place(self, number: int) -> tuple[slice, slice]:
+        """Rows and columns of a tile; tiles are numbered along the rows of the upper triangle."""
+        side = -(-self.n // TILE)
+        row = 0
+        while number >= side - row:
+            number -= side - row
+            row += 1
+        column = row + number
+        return _part(row, self.n), _part(column, self.n)
+
+    @property
+    def count(self) -> int:
+        """Number of tiles."""
+        side = -(-self.n // TILE)
+        return side * (side + 1) // 2
+
+    def apply(self, V: Floats) -> Floats:
+        if not self.center:
+            return self.multiply(V)
+        out = self.multiply(V - V.mean(axis=0))
+        return out - out.mean(axis=0)
+
+    def multiply(self, V: Floats) -> Floats:
+        """K V, uncentred; sums in float64."""
+        groups = min(GROUPS, self.count)
+        width = V.shape[1]
+        V = np.pad(V, ((0, 0), (0, -width % 8)))  # BLAS is a third faster on whole registers
+        sums = np.zeros((groups, *V.shape))
+
+        def work(g: int) -> None:
+            for number in range(g, self.count, groups):
+                rows, columns = self.place(number)
+                T = self.tile(number).astype(np.float64, copy=False)
+                sums[g, rows] += T @ V[columns]
+                if rows != columns:
+                    sums[g, columns] += (np.ascontiguousarray(V[rows].T) @ T).T
+
+        run_blocks(work, groups, n_jobs=self.n_jobs)
+        return np.asarray(sums.sum(axis=0)[:, :width])
+
+    def row_means(self) -> Floats:
+        """Mean of k(x_i, .) over all points."""
+        return self.multiply(np.ones((self.n, 1)))[:, 0] / self.n
+
+    def trace(self, row_means: Floats | None = None) -> float:
+        """Sum of the eigenvalues; with the row means at hand this costs nothing."""
+        whole = float(self.kernel.diagonal(np.subtract(self.X, self.mean, dtype=np.float64)).sum())
+        if not self.center:
+            return whole
+        return whole - float((self.row_means() if row_means is None else row_means).sum())
+
+    def dense(self) -> Floats:
+        """The matrix itself. The caller asks the memory budget first."""
+        K = np.empty((self.n, self.n))
+        for number in range(self.count):
+            rows, columns = self.place(number)
+            K[rows, columns] = self.tile(number)
+            K[columns, rows] = K[rows, columns].T
+        if self.center:
+            means = K.mean(axis=1)
+            K += means.mean() - means[:, None] - means[None, :]
+        return K
+
+
+def kernel_operator(X: Rows, kernel: Mercer, *, center: bool = True, run: Run | None = None) -> KernelOperator:
+    """The operator of `kernel` on the rows of X; its tiles are kept where they fit into a third of the memory budget.
+
+    A function of pairs is evaluated once for each pair, so its tiles are always kept.
+    """
+    shifted = kernel.name in ("rbf", "laplacian")
+    mean = X.mean(axis=0, dtype=np.float64) if shifted else np.zeros(X.shape[1])
+    op = KernelOperator(X, mean, kernel, center, n_jobs=None if run is None else run.n_jobs)
+    size = (8 if op.n <= EXACT else 4) * 0.5 * float(op.n) * (op.n + TILE)
+    if not fits(size, share=1 / 3) and kernel.name != "callable":
+        return op
+    tiles: list[NDArray[np.floating]] = [np.empty((0, 0))] * op.count
+
+    def work(number: int) -> None:
+        tiles[number] = op.tile(number)
+
+    run_blocks(work, op.count, n_jobs=op.n_jobs)
+    return KernelOperator(X, mean, kernel, center, tuple(tiles), n_jobs=op.n_jobs)
+
+
+def _part(index: int, n: int) -> slice:
+    return slice(index * TILE, min((index + 1) * TILE, n))
+
+
+def _gaussian_single(A: Floats, B: Floats, gamma: float) -> NDArray[np.float32]:
+    """exp(-gamma d^2): distances in float64, the exponential in float32, which rounds it by at most 1e-6 of itself times d^2."""
+    U = A @ B.T
+    U *= 2.0 * gamma
+    U -= gamma * np.square(A).sum(axis=1)[:, None]
+    U -= gamma * np.square(B).sum(axis=1)[None, :]
+    single = U.astype(np.float32)
+    np.minimum(single, 0.0, out=single)
+    np.maximum(single, -103.0, out=single)  # below, float32 underflows to denormal numbers, a hundred times slower
+    np.exp(single, out=single)
+    single[single < 1e-37] = 0.0
+    return single

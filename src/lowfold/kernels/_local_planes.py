@@ -1,0 +1,113 @@
+"""Tangent planes by local PCA, and neighbours that lie in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.run import Run
+from lowfold._core.stacks import stacked_eigh, stacked_svd
+from lowfold.graph import Neighbors
+
+Floats = NDArray[np.float64]
+Points = NDArray[np.floating]
+
+
+@dataclass(frozen=True, eq=False)
+class Padded:
+    """Ragged rows as rectangles: index (m, k) into the points, distance (m, k), and which entries are real."""
+
+    index: NDArray[np.int64]
+    distance: Floats
+    real: NDArray[np.bool_]
+
+
+def padded(neighbors: Neighbors) -> Padded:
+    """Rows filled up with their own first entry, marked as not real."""
+    counts, k = neighbors.counts, int(neighbors.counts.max(initial=1))
+    place = np.minimum(np.arange(k)[None, :], np.maximum(counts - 1, 0)[:, None])
+    flat = np.minimum(neighbors.indptr[:-1, None] + place, max(len(neighbors.indices) - 1, 0))
+    real = np.arange(k)[None, :] < counts[:, None]
+    return Padded(neighbors.indices[flat].astype(np.int64), neighbors.distances[flat], real)
+
+
+def principal_directions(V: Floats, d: int) -> tuple[Floats, Floats]:
+    """Leading singular directions (m, D, d) and all singular values, descending, of a stack V (m, k, D)."""
+    m, k, D = V.shape
+    if D <= k:
+        values, U = stacked_eigh(V.transpose(0, 2, 1) @ V)
+        return np.ascontiguousarray(U[:, :, ::-1][:, :, :d]), np.sqrt(np.maximum(values[:, ::-1], 0.0))
+    _, s, Vt = stacked_svd(V)
+    return np.ascontiguousarray(Vt[:, :d].transpose(0, 2, 1)), s
+
+
+def robust_planes(V: Floats, distance: Floats, real: NDArray[np.bool_], d: int, *, rounds: int = 5) -> tuple[Floats, Floats]:
+    """Bases (m, D, d) of the planes through each point that most of its neighbours lie in, and their heights above it.
+
+    Directions V_j / |V_j| are fitted by least squares, first those of the nearer half, then all with weights
+    1 / (1 + (sine / 0.3)^4), the sine of their angle to the plane: a neighbour on another sheet loses its say.
+    """
+    m, k, _ = V.shape
+    length = np.where(distance > 0, distance, 1.0)
+    unit = V / length[:, :, None]
+    near = np.arange(k)[None, :] < np.maximum(d + 1, np.ceil(real.sum(axis=1) / 2))[:, None]
+    w = (near & real).astype(np.float64)
+    for _ in range(rounds):
+        T, _ = principal_directions(unit * np.sqrt(w)[:, :, None], d)
+        inside = np.einsum("mkd,mkd->mk", unit @ T, unit @ T)
+        sine = np.sqrt(np.clip(1.0 - inside, 0.0, 1.0))
+        w = real / (1.0 + (sine / 0.3) ** 4)
+    return T, sine * distance
+
+
+def linear_neighbors(
+    X: Points, neighbors: Neighbors, d: int, *, linearity: float = 0.7, queries: Points | None = None, run: Run | None = None
+) -> Neighbors:
+    """The neighbours that lie in the local planes of both ends of their edge, after Saxena, Gupta & Mukerjee (2004).
+
+    An edge is dropped when, at either end, it rises from the d-dimensional plane of that end's neighbours by more than
+    `linearity` times its length and by more than three times the median height there: such an edge leads across a fold.
+    With `queries`, rows are new points, whose own planes alone decide; their nearest neighbour always stays.
+    """
+    run = run or Run()
+    rows, pad = X if queries is None else queries, padded(neighbors)
+    m, D = neighbors.n, X.shape[1]
+    d = min(d, D)
+    planes, noise, out = np.empty((m, D, d)), np.empty(m), np.zeros(pad.real.shape, dtype=bool)
+    parts = block_slices(m, max(1, 2_000_000 // (pad.index.shape[1] * D)))
+
+    def differences(part: slice) -> Floats:
+        return X[pad.index[part]].astype(np.float64) - rows[part].astype(np.float64)[:, None, :]
+
+    def too_high(height: Floats, level: Floats, part: slice) -> NDArray[np.bool_]:
+        return (height > linearity * pad.distance[part]) & (height > 3 * level)
+
+    def fit(i: int) -> None:
+        part = parts[i]
+        planes[part], height = robust_planes(differences(part), pad.distance[part], pad.real[part], d)
+        level = np.ma.median(np.ma.masked_array(height, ~pad.real[part]), axis=1)
+        noise[part] = np.ma.filled(level, 0.0)
+        out[part] = too_high(height, noise[part][:, None], part)
+
+    def other_end(i: int) -> None:
+        part = parts[i]
+        V, there = differences(part), pad.index[part]
+        inside = np.einsum("mkd,mkdc->mkc", V, planes[there])
+        height = np.sqrt(np.maximum(pad.distance[part] ** 2 - (inside**2).sum(axis=2), 0.0))
+        out[part] |= too_high(height, noise[there], part)
+
+    run_blocks(fit, len(parts), n_jobs=run.n_jobs)
+    if queries is None:
+        run_blocks(other_end, len(parts), n_jobs=run.n_jobs)
+    else:
+        out[:, 0] = False
+    kept = ~out[pad.real]
+    counts = np.bincount(neighbors.rows()[kept], minlength=m)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return Neighbors(indptr, neighbors.indices[kept], neighbors.distances[kept], neighbors.n_points, neighbors.recall)
+
+
+__all__ = ["Padded", "linear_neighbors", "padded", "principal_directions", "robust_planes"]

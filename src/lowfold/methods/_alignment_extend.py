@@ -1,0 +1,102 @@
+"""Where new points go in LLE, LTSA and Hessian LLE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.run import Run
+from lowfold.graph import Measured, Neighbors, Pairs
+from lowfold.kernels import Lengths, applied_reg, geometry_of, gram_weights, tangents
+from lowfold.methods._fit import Floats, Queries, Trained
+
+
+@dataclass(frozen=True, eq=False)
+class ReconstructionRow:
+    """LLE: the weights that rebuild a new point from its nearest training points, applied to their coordinates."""
+
+    reg: float
+    reg_when: str
+    kind: str
+    neighbors: ClassVar[bool] = True
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        geometry = geometry_of(trained.source, found)
+        rows_of = query_rows(queries)
+        Y = trained.coordinates
+        out = np.empty((found.n, Y.shape[1]))
+        for now, index in blocks_of_rows(found, geometry.cost):
+            C = geometry.spokes(rows_of[now], index)
+            reg = applied_reg(self.reg, self.reg_when, C.shape[1], geometry.n_features, Y.shape[1])
+            out[now] = np.einsum("mk,mkd->md", gram_weights(C, reg=reg, kind=self.kind), Y[index])
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class PatchMap:
+    """LTSA, Hessian LLE: the affine map from tangent coordinates to the embedding, fitted on the nearest point's patch.
+
+    y = mean(Y) + Yc' V S^-2 V' (Xc (x - mean)) with the patch Xc = V S U'. Nystrom would divide by eigenvalues near zero.
+    """
+
+    indptr: NDArray[np.int64]
+    members: NDArray[np.int32]
+    neighbors: ClassVar[bool] = False
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        Y = trained.coordinates
+        d = Y.shape[1]
+        near = found.indices[found.indptr[:-1]].astype(np.int64)
+        sizes = np.diff(self.indptr)[near]
+        starts = self.indptr[:-1][near]
+        out = Y[near].copy()  # a point without a patch of its own lends its place
+        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        flat = self.members[np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], sizes)]
+        patches = Neighbors(indptr, flat, np.zeros(len(flat)), found.n_points)
+        geometry = geometry_of(trained.source, patches)
+        rows_of = query_rows(queries)
+        for now, index in blocks_of_rows(patches, geometry.cost):
+            if index.shape[1] < 2:
+                continue
+            local = tangents(geometry.centred(index), d)
+            inverse = np.where(local.sigma > 0, 1.0 / np.where(local.sigma > 0, local.sigma, 1.0) ** 2, 0.0)
+            along = local.V.transpose(0, 2, 1) @ geometry.project(rows_of[now], index)[:, :, None]
+            slope = local.V.transpose(0, 2, 1) @ Y[index]
+            out[now] = Y[index].mean(axis=1) + ((inverse * along[:, :, 0])[:, None, :] @ slope)[:, 0]
+        return out
+
+
+class NearestCorner:
+    """Extension of a piece of a few points: the new point takes the place of its nearest one."""
+
+    neighbors = True
+
+    def place(self, trained: Trained, queries: Any, found: Any, run: Run) -> Floats:
+        return trained.coordinates[found.indices[found.indptr[:-1]]]
+
+
+def query_rows(queries: Queries) -> NDArray[np.floating]:
+    """New points as rows: of features, or of distances to the training points."""
+    if isinstance(queries, Measured):
+        raise InvalidInput(
+            "new points need their distances to all training points; pass a dense matrix instead of a sparse one"
+        )
+    return queries.distances if isinstance(queries, Pairs) else queries
+
+
+def blocks_of_rows(found: Neighbors, cost: int) -> Any:
+    """Rows with the same number of neighbours, in blocks: (rows, indices (m, k))."""
+    counts = found.counts
+    for k in np.unique(counts[counts > 0]):
+        rows = np.flatnonzero(counts == k)
+        step = int(max(1, 2_000_000 // (k * max(k, cost))))
+        for start in range(0, len(rows), step):
+            now = rows[start : start + step]
+            yield now, found.indices[found.indptr[now][:, None] + np.arange(k)].astype(np.int64)
+
+
+__all__ = ["Lengths", "NearestCorner", "PatchMap", "ReconstructionRow"]

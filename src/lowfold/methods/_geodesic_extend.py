@@ -1,0 +1,106 @@
+"""New points of Isomap and its variants: geodesics to all points or to landmarks, conformal or plain, shifted or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.run import Run
+from lowfold.graph import Graph, Neighbors, seeded_geodesics
+from lowfold.methods._extend import gram_coordinates
+from lowfold.methods._fit import Floats, Queries, Trained
+
+
+def conformal_factors(graph: Graph | None, neighbors: Neighbors | None) -> Floats:
+    """m_i, the mean distance from point i to its neighbours; the smallest positive one where all of them coincide with i."""
+    if neighbors is None:
+        assert graph is not None
+        neighbors = graph.neighbors()
+    total = np.bincount(neighbors.rows(), neighbors.distances, minlength=neighbors.n)
+    return _positive(total / np.maximum(neighbors.counts, 1))
+
+
+def _positive(m: Floats) -> Floats:
+    positive = m > 0
+    return np.where(positive, m, m[positive].min()) if positive.any() else np.ones(len(m))
+
+
+def conformal_lengths(graph: Graph, factors: Floats | None) -> Graph:
+    """The graph with edges of length d_ij / sqrt(m_i m_j); as it is without factors."""
+    if factors is None:
+        return graph
+    product = factors[graph.rows()] * factors[graph.indices]
+    return Graph(graph.indptr, graph.indices, graph.lengths / np.sqrt(product))
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkRow:
+    """Geodesics from the new point through its neighbours, to the landmarks (all points if None), then as classical MDS.
+
+    `factors` are the mean neighbour distances of conformal lengths; `shift` is the constant added to every geodesic.
+    """
+
+    row_means: Floats
+    values: Floats
+    vectors: Floats
+    shift: float = 0.0
+    landmarks: NDArray[np.int64] | None = None
+    factors: Floats | None = None
+    neighbors: ClassVar[bool] = True
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        assert trained.graph is not None
+        found = self.lengths(found)
+        out = np.empty((found.n, len(self.values)))
+        for part in block_slices(found.n, max(1, 30_000_000 // trained.graph.n)):
+            rows = seeded_geodesics(trained.graph, found.take(np.arange(part.start, part.stop)), run=run)
+            out[part] = self.coordinates(rows if self.landmarks is None else rows[:, self.landmarks])
+        return out
+
+    def coordinates(self, rows: NDArray[np.floating]) -> Floats:
+        """From geodesics of points (rows) to landmarks (columns).
+
+        A shift tau adds 1/2 tau^2 H to the Gram matrix, a bump on its diagonal that no new point meets. Without it the
+        kernel is continuous: squares d^2 + 2 tau d, the same eigenvectors, eigenvalues lambda - tau^2 / 2.
+        """
+        D = rows.astype(np.float64)
+        tau, n = self.shift, len(self.row_means)
+        if tau == 0:
+            return gram_coordinates(D**2, self.row_means, self.values, self.vectors)
+        means = self.row_means - tau**2 * (n - 1) / n
+        bare = self.values - 0.5 * tau**2
+        lost = np.flatnonzero((bare <= 1e-8 * self.values) & (self.values > 0))
+        if len(lost):
+            raise InvalidInput(
+                f"component {lost[0] + 1} cannot be extended to new points: the shift of {tau:.4g} alone makes its eigenvalue; "
+                "use fewer n_components, or no shift"
+            )
+        stretch = np.where(self.values > 0, self.values / np.where(bare > 0, bare, 1.0), 0.0)
+        return gram_coordinates(D**2 + 2 * tau * D, means, self.values, self.vectors) * stretch
+
+    def lengths(self, found: Neighbors) -> Neighbors:
+        """Edges from new points to their neighbours, in the graph's own units."""
+        if self.factors is None:
+            return found
+        mean = np.bincount(found.rows(), found.distances, minlength=found.n) / np.maximum(found.counts, 1)
+        mean = np.where(mean > 0, mean, self.factors.min())
+        product = mean[found.rows()] * self.factors[found.indices]
+        return Neighbors(found.indptr, found.indices, found.distances / np.sqrt(product), found.n_points, found.recall)
+
+
+def triangulate(rows: NDArray[np.floating], row: LandmarkRow, run: Run) -> Floats:
+    """Coordinates of all points from the landmarks' geodesics (landmarks, n); exact at the landmarks themselves."""
+    n = rows.shape[1]
+    out = np.empty((n, len(row.values)))
+    parts = block_slices(n, 4096)
+
+    def work(i: int) -> None:
+        out[parts[i]] = row.coordinates(rows[:, parts[i]].T)
+
+    run_blocks(work, len(parts), n_jobs=run.n_jobs)
+    return out

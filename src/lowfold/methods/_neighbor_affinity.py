@@ -1,0 +1,216 @@
+"""From data to the affinities P of a neighbour embedding, and where its layout starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.run import Run
+from lowfold.graph import Measured, Pairs, Points, nearest
+from lowfold.methods._descent import classical_start, stress_terms, symmetric_dissimilarities
+from lowfold.methods._fit import Data, Floats
+from lowfold.optimize import (
+    Bandwidths,
+    Computed,
+    DenseAffinities,
+    PairTerms,
+    SparseAffinities,
+    joint_bandwidth,
+    row_bandwidths,
+    row_probabilities,
+)
+from lowfold.spectral import principal_axes
+
+HELD = 4_096  # points up to which P is one block in memory; beyond, its strips are made when they are needed
+ROWS = 256
+PER_PERPLEXITY = 3  # neighbours kept for each unit of perplexity: the rest has a probability below 1e-3 or so
+
+
+def resolve_perplexity(perplexity: float | None, n: int) -> float:
+    """The number asked for; None is min(30, (n - 1) / 3), at least 1."""
+    if perplexity is None:
+        return max(1.0, min(30.0, (n - 1) / 3))
+    if perplexity > n - 1:
+        raise InvalidInput(
+            f"perplexity must be at most n_samples - 1 = {n - 1}, the neighbours that a point has; got {perplexity:g}"
+        )
+    return float(perplexity)
+
+
+def squared_rows(data: Data) -> Callable[[slice], Floats]:
+    """Squared distances of some points (rows) to all, inf to themselves."""
+    source = data.source
+    if isinstance(source, Pairs):
+        D = symmetric_dissimilarities(source.distances, stacklevel=8)
+        if not np.isfinite(D).all():
+            raise InvalidInput(
+                "some pairs are unmeasured, and probabilities of all pairs are needed; pass a sparse matrix of the measured "
+                'pairs to TSNE(method="neighbors")'
+            )
+
+        def rows(part: slice) -> Floats:
+            return _own_left_out(D[part].astype(np.float64) ** 2, part)
+
+        return rows
+    if not isinstance(source, Points):
+        raise InvalidInput('a sparse matrix of distances has unmeasured pairs; use TSNE(method="neighbors")')
+    points = source
+
+    def computed(part: slice) -> Floats:
+        d = np.asarray(points.metric.pairwise(points.X[part], points.X), dtype=np.float64)
+        return _own_left_out(d**2, part)
+
+    return computed
+
+
+def _own_left_out(squared: Floats, part: slice) -> Floats:
+    squared[np.arange(len(squared)), np.arange(part.start, part.stop)] = np.inf
+    return squared
+
+
+def bandwidths(rows: Callable[[slice], Floats], n: int, perplexity: float, run: Run) -> tuple[Bandwidths, float]:
+    """Each point's beta and log mass, and sum_ij p_{j|i} log p_{j|i}."""
+    beta, log_mass, entropy = np.empty(n), np.empty(n), np.empty(n)
+    parts = block_slices(n, ROWS)
+
+    def work(b: int) -> None:
+        squared = rows(parts[b])
+        found = row_bandwidths(squared, perplexity)
+        beta[parts[b]], log_mass[parts[b]] = found.beta, found.log_mass
+        entropy[parts[b]] = _row_entropy(row_probabilities(squared, found))
+
+    with run.stage("perplexity") as progress:
+        run_blocks(work, len(parts), n_jobs=run.n_jobs, progress=progress)
+    return Bandwidths(beta, log_mass), float(entropy.sum())
+
+
+def _row_entropy(p: Floats) -> Floats:
+    return np.asarray((p * np.log(np.where(p > 0, p, 1.0))).sum(axis=1))
+
+
+def dense_affinities(
+    data: Data, perplexity: float, kind: str, run: Run
+) -> DenseAffinities:
+    """P of all pairs.
+
+    kind="conditional": p_ij = (p_{j|i} + p_{i|j}) / 2n, each point with its own width;
+    kind="joint": p_ij = exp(-beta d_ij^2) / sum_{k != l} exp(-beta d_kl^2), one width for all;
+    kind="sum": p_{j|i} + p_{i|j}, for SNE, whose entropy is that of the conditional probabilities.
+    """
+    n = data.n
+    rows = squared_rows(data)
+    if kind == "joint":
+
+        def blocks() -> Iterator[Floats]:
+            return (rows(part) for part in block_slices(n, ROWS))
+
+        widths, entropy = joint_bandwidth(blocks, n, perplexity), 0.0
+    else:
+        widths, entropy = bandwidths(rows, n, perplexity, run)
+    scale = {"conditional": 0.5 / n, "joint": 0.5, "sum": 1.0}[kind]
+
+    def strip(part: slice) -> Floats:
+        """P[part]: rows, which are columns too because P is symmetric."""
+        squared = rows(part)
+        own = row_probabilities(squared, Bandwidths(widths.beta[part], widths.log_mass[part]))
+        across = np.exp(np.minimum(-widths.beta * squared - widths.log_mass, 0.0))
+        return np.asarray(scale * (own + across))
+
+    held = _hold(strip, n, run) if n <= HELD else None
+    if kind != "sum":
+        parts = block_slices(n, ROWS)
+        source = (lambda part: held[part]) if held is not None else strip
+        entropy = sum(float(_row_entropy(source(part)).sum()) for part in parts)
+    if held is not None:
+        return DenseAffinities.held(held, entropy, run.n_jobs)
+    return DenseAffinities(n, lambda part: (np.ascontiguousarray(strip(part).T), 0), entropy, run.n_jobs)
+
+
+def _hold(strip: Callable[[slice], Floats], n: int, run: Run) -> Floats:
+    P = np.empty((n, n))
+    parts = block_slices(n, ROWS)
+
+    def work(b: int) -> None:
+        P[parts[b]] = strip(parts[b])
+
+    run_blocks(work, len(parts), n_jobs=run.n_jobs)
+    return P
+
+
+def neighbor_affinities(data: Data, perplexity: float, run: Run) -> SparseAffinities:
+    """p_ij = (p_{j|i} + p_{i|j}) / 2n over the 3 perplexity nearest neighbours; 0 elsewhere."""
+    n = data.n
+    k = neighbor_count(perplexity, n)
+    assert data.source is not None
+    found = nearest(data.source, k, run=run)
+    if found.counts.min() < 1:
+        raise InvalidInput(f"point {int(found.counts.argmin())} has no measured neighbour; it cannot be placed")
+    width = int(found.counts.max())
+    squared = np.full((n, width), np.inf)
+    place = np.arange(len(found.indices)) - np.repeat(found.indptr[:-1], found.counts)
+    squared[found.rows(), place] = found.distances**2
+    p = np.empty_like(squared)
+    parts = block_slices(n, 8192)
+
+    def work(b: int) -> None:
+        part = parts[b]
+        p[part] = row_probabilities(squared[part], row_bandwidths(squared[part], perplexity))
+
+    with run.stage("perplexity"):
+        run_blocks(work, len(parts), n_jobs=run.n_jobs)
+    A = csr_array((p[found.rows(), place], found.indices, found.indptr), shape=(n, n))
+    P = csr_array((A + A.T) / (2.0 * n))
+    P.sort_indices()
+    positive = P.data[P.data > 0]
+    return SparseAffinities(P, float((positive * np.log(positive)).sum()), run.n_jobs)
+
+
+def neighbor_count(perplexity: float, n: int) -> int:
+    """Neighbours that carry the probability: 3 perplexity, of n - 1 at most."""
+    return int(min(n - 1, np.ceil(PER_PERPLEXITY * perplexity)))
+
+
+def layout_start(data: Data, init: str | NDArray[np.floating], d: int, run: Run) -> Floats:
+    """Y(0): N(0, 1e-4 I), principal components (classical MDS) with a spread of 1e-4, or a given layout."""
+    n = data.n
+    if not isinstance(init, str):
+        Y = np.array(init, dtype=np.float64)
+        if Y.shape != (n, d):
+            raise InvalidInput(f"init must have shape {(n, d)}, a row per point; got {Y.shape}")
+        return Y
+    if init == "random":
+        return 1e-2 * run.rng.normal(size=(n, d))
+    Y = _principal_start(data, d, run)
+    spread = Y.std(axis=0)
+    size = float(spread[0]) if spread[0] > 0 else 1.0
+    Y = 1e-4 * Y / size
+    empty = spread <= 1e-9 * size
+    Y[:, empty] = 1e-4 * run.rng.normal(size=(n, int(empty.sum())))
+    return Y
+
+
+def _principal_start(data: Data, d: int, run: Run) -> Floats:
+    source = data.source
+    if isinstance(source, Points) and source.metric.feature_map is not None:
+        F = source.features()
+        k = min(d, *F.shape)
+        mean = F.mean(axis=0, dtype=np.float64)
+        V = principal_axes(F, mean, k, run=Run(n_jobs=run.n_jobs)).V
+        Y = np.concatenate([(F[part] - mean) @ V for part in block_slices(data.n, 65_536)])
+        return np.hstack([Y, np.zeros((data.n, d - k))])
+    if isinstance(source, Points):
+        X, metric = source.X, source.metric
+        computed = Computed(data.n, lambda part: metric.pairwise(X, X[part]), np.float64)
+        return classical_start(PairTerms(computed), data, d, min(500, data.n), run)
+    terms = stress_terms(data, None, run)
+    return classical_start(terms, data, d, None, run)
+
+
+def measured_only(data: Data) -> bool:
+    """Whether only some pairs are known."""
+    return isinstance(data.source, Measured)

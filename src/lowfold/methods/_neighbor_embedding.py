@@ -1,0 +1,181 @@
+"""What SNE, symmetric SNE and t-SNE share: parameters, descent, new points.
+
+X --perplexity--> p_{j|i} --symmetric--> P --KL(P || Q(Y)), momentum--> Y
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.limits import Choice, Flag, Function, Int, Limits, Null, Real, RealArray
+from lowfold._core.memory import require
+from lowfold._core.operators import DenseOperator, Operator, SparseOperator
+from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.run import Run
+from lowfold.graph import Neighbors
+from lowfold.methods._base import Method
+from lowfold.methods._descent import measured_columns
+from lowfold.methods._extend import Barycentric
+from lowfold.methods._fit import Data, Fit, Floats, Queries, Trained
+from lowfold.methods._neighbor_affinity import HELD, layout_start, neighbor_count, resolve_perplexity
+from lowfold.methods._parameters import LIMITS
+from lowfold.optimize import (
+    Affinities,
+    Layout,
+    SparseAffinities,
+    default_momentum,
+    momentum_descent,
+    row_bandwidths,
+    row_divergence,
+    row_probabilities,
+)
+from lowfold.optimize._descend import descend_rows
+
+NEIGHBOR_LIMITS: Limits = {
+    **LIMITS,
+    "perplexity": (Real(1), Null("min(30, (n - 1) / 3)")),
+    "init": (Choice(("pca", "random")), RealArray("an array with a row per point")),
+    "affinities": (Choice(("conditional", "joint")),),
+    "early_exaggeration": (Real(1),),
+    "learning_rate": (Real(0, open_low=True), Choice(("auto",))),
+    "momentum": (Real(0, 1, open_high=True), Function("alpha(t)"), Null("0.5, from iteration 250 on 0.8")),
+    "gains": (Flag(),),
+    "max_iter": (Int(1),),
+    "min_grad_norm": (Real(0),),
+    "n_iter_without_progress": (Int(1),),
+    "callback": (Function("f(iteration, cost, layout)"), Null("none")),
+}
+
+
+class NeighborEmbedding(Method):
+    """Base of SNE, SymmetricSNE and TSNE."""
+
+    limits: ClassVar[Limits] = NEIGHBOR_LIMITS
+    student: ClassVar[bool] = False
+
+    @abstractmethod
+    def _affinities(self, data: Data, perplexity: float, run: Run) -> Affinities:
+        """P of the data."""
+
+    @abstractmethod
+    def _cost(self, P: Affinities, run: Run) -> Any:
+        """The divergence to lower."""
+
+    @abstractmethod
+    def _rate(self, n: int) -> float:
+        """The learning rate that "auto" stands for."""
+
+    def _check(self, data: Data) -> None:
+        super()._check(data)
+        if data.source is None:
+            raise InvalidInput(
+                f"{type(self).__name__} needs points or distances; a graph is passed as a sparse matrix of its lengths with "
+                'metric="precomputed"'
+            )
+
+    def _embed(self, data: Data, run: Run) -> Fit:
+        perplexity = resolve_perplexity(self.perplexity, data.n)
+        P = self._affinities(data, perplexity, run)
+        first = layout_start(data, self.init, self.n_components, run)
+        rate = self._rate(data.n) if self.learning_rate == "auto" else float(self.learning_rate)
+        layout = self._descend(P, first, rate, run)
+        return Fit(
+            coordinates=layout.Y,
+            pairs=None,
+            graph=None,
+            extend=NeighborRow(perplexity, self.student),
+            invert=Barycentric(),
+            extra={
+                "kl_divergence_": layout.cost,
+                "cost_history_": layout.history,
+                "n_iter_": layout.n_iter,
+                "stop_reason_": layout.reason,
+                "perplexity_": perplexity,
+                "learning_rate_": rate,
+            },
+        )
+
+    def _descend(self, P: Affinities, first: Floats, rate: float, run: Run) -> Layout:
+        with run.stage("descent") as progress:
+            return momentum_descent(
+                self._cost(P, run),
+                first,
+                max_iter=self.max_iter,
+                learning_rate=rate,
+                momentum=self._momentum(),
+                gains=self.gains,
+                exaggeration=float(self.early_exaggeration),
+                min_grad_norm=self.min_grad_norm,
+                patience=self.n_iter_without_progress,
+                callback=self.callback,
+                progress=progress,
+            )
+
+    def _momentum(self) -> Callable[[int], float]:
+        if self.momentum is None:
+            return default_momentum
+        if callable(self.momentum):
+            return self.momentum
+        alpha = float(self.momentum)
+        return lambda t: alpha
+
+    def kernel(self) -> Operator:
+        """The symmetric affinities P that the layout was fitted to."""
+        data = Data(self._trained.source)
+        P = self._affinities(data, self.perplexity_, self._run())
+        if isinstance(P, SparseAffinities):
+            return SparseOperator(P.matrix)
+        require(8.0 * data.n**2, f"a {data.n} x {data.n} matrix of affinities", "fit fewer points")
+        parts = block_slices(data.n, 256)
+        blocks = [P.columns(part) for part in parts]  # type: ignore[attr-defined]
+        columns = [block[:, first : first + part.stop - part.start] for part, (block, first) in zip(parts, blocks)]
+        return DenseOperator(np.hstack(columns))
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborRow:
+    """Least KL(P_x || Q_x) over the new row: its probabilities of the training points, all of them held.
+
+    Descends from two places, the mean of its neighbours by their probabilities and its nearest point; the better counts.
+    """
+
+    perplexity: float
+    student: bool
+    neighbors: ClassVar[bool] = False
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        Y = trained.coordinates
+        m = found.n
+        out = np.empty((m, Y.shape[1]))
+        parts = block_slices(m, int(np.clip(2_000_000 // Y.size, 1, 64)))
+        near = found.indices[found.indptr[:-1]]
+
+        def work(b: int) -> None:
+            part = parts[b]
+            P = self._probabilities(measured_columns(queries, trained.source, part).T)
+
+            def function(rows: Floats, which: Any) -> tuple[Floats, Floats]:
+                return row_divergence(P[which], Y, rows, self.student)
+
+            first, first_cost = descend_rows(function, P @ Y, tol=1e-7)
+            second, second_cost = descend_rows(function, Y[near[part]], tol=1e-7)
+            out[part] = np.where((second_cost < first_cost)[:, None], second, first)
+
+        run_blocks(work, len(parts), n_jobs=run.n_jobs)
+        return out
+
+    def _probabilities(self, distances: Floats) -> Floats:
+        """p_{j|x} of each row; in a large set only of the 3 perplexity nearest points, as in the fit."""
+        squared = np.where(np.isfinite(distances), distances, np.inf) ** 2
+        n = squared.shape[1]
+        k = neighbor_count(self.perplexity, n + 1)
+        if n > HELD and k < n:
+            cut = np.partition(squared, k - 1, axis=1)[:, k - 1 : k]
+            squared = np.where(squared <= cut, squared, np.inf)
+        return row_probabilities(squared, row_bandwidths(squared, self.perplexity))

@@ -1,0 +1,105 @@
+"""From feature space back to data: pre-images of points that a kernel method projected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.parallel import block_slices
+from lowfold._core.run import Run
+from lowfold.graph import Points
+from lowfold.kernels import Mercer, squared_distances
+from lowfold.methods._extend import Barycentric
+from lowfold.methods._fit import Floats, Trained
+
+RIDGE_POINTS = 2_000  # a ridge regression solves one system of this size at most
+
+
+def kernel_rows(
+    kernel: Mercer, queries: NDArray[np.floating], X: NDArray[np.floating]
+) -> Iterator[tuple[slice, Floats]]:
+    """Blocks of k(query, training point), with the part of the queries that they belong to; both centred where k allows."""
+    mean = X.mean(axis=0, dtype=np.float64) if kernel.name in ("rbf", "laplacian") else np.zeros(X.shape[1])
+    for part in block_slices(len(queries), max(1, 8_000_000 // len(X))):
+        q = np.subtract(queries[part], mean, dtype=np.float64)
+        out = np.empty((len(q), len(X)))
+        for columns in block_slices(len(X), 4096):
+            out[:, columns] = kernel(q, np.subtract(X[columns], mean, dtype=np.float64))
+        yield part, out
+
+
+def _points(trained: Trained) -> NDArray[np.floating]:
+    if not isinstance(trained.source, Points):
+        raise InvalidInput("inverse_transform needs the training points; this model was fitted on a kernel matrix")
+    return trained.source.X
+
+
+@dataclass(frozen=True, eq=False)
+class FixedPoint:
+    """The z whose phi(z) comes nearest to P = mean + sum_k y_k u_k = sum_i c_i phi(x_i), for the Gaussian kernel.
+
+    Setting the gradient of |phi(z) - P|^2 to zero gives z = sum_i c_i k(z, x_i) x_i / sum_i c_i k(z, x_i); Mika et al. (1999).
+    The start is the barycentric pre-image; a row whose sum of weights vanishes keeps its last value.
+    """
+
+    gamma: float
+    values: Floats
+    vectors: Floats
+    center: bool
+    max_iter: int = 200
+    tol: float = 1e-9
+
+    def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
+        X = _points(trained)
+        mean = X.mean(axis=0, dtype=np.float64)
+        A = np.subtract(X, mean, dtype=np.float64)
+        Z = np.asarray(Barycentric().restore(trained, coordinates, run), dtype=np.float64) - mean
+        alive = self.values > 0
+        scale = np.where(alive, 1 / np.sqrt(np.where(alive, self.values, 1.0)), 0.0)
+        for part in block_slices(len(Z), max(1, 8_000_000 // len(A))):
+            c = (coordinates[part] * scale) @ self.vectors.T
+            if self.center:
+                c += (1.0 - c.sum(axis=1, keepdims=True)) / len(A)
+            Z[part] = self._iterate(Z[part], c, A)
+        return np.asarray(Z + mean)
+
+    def _iterate(self, Z: Floats, c: Floats, A: Floats) -> Floats:
+        size = float(np.sqrt(np.square(A).sum(axis=1).mean())) or 1.0
+        for _ in range(self.max_iter):
+            w = c * np.exp(-self.gamma * squared_distances(Z, A))
+            total = w.sum(axis=1, keepdims=True)
+            safe = np.abs(total) > 1e-12 * np.abs(w).sum(axis=1, keepdims=True)
+            new = np.where(safe, (w @ A) / np.where(safe, total, 1.0), Z)
+            moved = float(np.abs(new - Z).max(initial=0.0))
+            Z = new
+            if moved <= self.tol * size:
+                break
+        return Z
+
+
+@dataclass(frozen=True, eq=False)
+class RidgePreimage:
+    """Kernel ridge regression of x on y: x(y) = mean + g(y)'(G + alpha I)^-1 Xc with a Gaussian g as wide as the embedding.
+
+    Above 2,000 training points an even selection of them is used.
+    """
+
+    alpha: float
+
+    def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
+        from scipy.linalg import solve
+
+        X = _points(trained)
+        Y = trained.coordinates
+        step = -(-len(Y) // RIDGE_POINTS)
+        Y, kept = Y[::step], X[::step].astype(np.float64)
+        mean = kept.mean(axis=0)
+        scale = 2.0 * float(Y.var(axis=0).sum()) or 1.0
+        G = np.exp(-squared_distances(Y, Y) / scale)
+        G[np.diag_indices(len(G))] += self.alpha
+        weights = solve(G, kept - mean, assume_a="pos")
+        return np.asarray(np.exp(-squared_distances(coordinates, Y) / scale) @ weights + mean)

@@ -1,0 +1,122 @@
+"""Local tangent space alignment, Zhang & Zha (2004), doi:10.1137/S1064827502419154.
+
+X --neighbours--> N --patches--> X_i --local PCA--> V_i --projector--> W_i = I - G_i G_i' --sum--> K --eigen--> v_1 .. v_d
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.limits import Flag, Limits
+from lowfold._core.run import Run
+from lowfold.kernels import Alignment, Geometry, Patches, tangent_alignment
+from lowfold.methods._alignment_extend import PatchMap
+from lowfold.methods._alignment_method import AlignmentMethod
+from lowfold.methods._extend import Barycentric
+from lowfold.methods._fit import Data, Fit
+from lowfold.methods._parameters import LIMITS
+from lowfold.spectral import smallest
+
+
+class LTSA(AlignmentMethod):
+    """Embed so that the tangent coordinates of every neighbourhood are an affine image of its embedding.
+
+    Each patch has local coordinates by PCA, X_i H = U S V'; W_i = I - G_i G_i' with G_i = [1 / sqrt(K), V_d] takes affine
+    functions of them out, and Y minimises tr(Y' K Y), K = sum_i S_i' W_i S_i, with Y'Y = I and Y'1 = 0: the bottom
+    eigenvectors after the constant. Exact for manifolds that are locally isometric to a flat region, convex or not; the
+    scale of each coordinate is lost (Y'Y = I).
+
+    Parameters
+    ----------
+    {n_components}
+    {n_neighbors}
+        LTSA needs more than n_components of them (one more without `include_self`).
+    {radius}
+    {metric}
+    {metric_params}
+    {search}
+    include_self : bool, default=True
+        Whether a point belongs to its own patch. Without, a point that is nobody's neighbour is in no patch: its row of K is
+        zero; such points are counted in a warning and joined as `on_disconnected` says.
+    {on_disconnected}
+    {normalization}
+    {solver}
+    {tol}
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    embedding_ : array (n, n_components); natural: orthonormal columns, each summing to 0
+    eigenvalues_ : array (n_components,), ascending, the zero of the constant left out
+    local_errors_ : array (n,), sum of the singular values of each patch beyond n_components: 0 where it is flat
+    reconstruction_error_ : float, tr(Y' K Y) = sum of eigenvalues_
+    neighbors_, graph_, n_neighbors_, component_labels_, bridges_ : neighbourhoods and their pieces
+    residual_, gap_, solver_ : what the solve was worth
+
+    Examples
+    --------
+    >>> import lowfold
+    >>> roll = lowfold.datasets.swiss_roll(800, random_state=0)
+    >>> lowfold.LTSA(2, n_neighbors=10).fit_transform(roll.X).shape
+    (800, 2)
+    """
+
+    limits: ClassVar[Limits] = {**LIMITS, "include_self": (Flag(),)}
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int | NDArray[np.int64] | None = None,
+        radius: float | None = None,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        search: str = "auto",
+        include_self: bool = True,
+        on_disconnected: str = "connect",
+        normalization: str = "natural",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.metric = metric
+        self.metric_params = metric_params
+        self.search = search
+        self.include_self = include_self
+        self.on_disconnected = on_disconnected
+        self.normalization = normalization
+        self.solver = solver
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _smallest_k(self) -> int:
+        return int(self.n_components) + (1 if self.include_self else 2)
+
+    def _alignment(self, data: Data, geometry: Geometry, run: Run) -> tuple[Alignment, dict[str, Any]]:
+        assert data.neighbors is not None
+        patches = Patches.around(data.neighbors, include_self=self.include_self)
+        alignment, errors = tangent_alignment(patches, geometry, self.n_components, run)
+        return alignment, {"local_errors_": errors}
+
+    def _embed(self, data: Data, run: Run) -> Fit:
+        assert data.neighbors is not None
+        K, errors = self._operator(data, run)  # sum of I - G_i G_i' over the patches
+        pairs = smallest(K, self.n_components, null=np.ones((data.n, 1)), run=run)
+        patches = Patches.around(data.neighbors)
+        return Fit(
+            coordinates=pairs.vectors,
+            pairs=pairs,
+            graph=None,
+            extend=PatchMap(patches.indptr, patches.members),
+            invert=Barycentric(),
+            extra={**errors, "reconstruction_error_": float(pairs.values.sum())},
+        )

@@ -1,0 +1,215 @@
+"""Metric MDS by stress, Kruskal (1964), doi:10.1007/BF02289565; SMACOF, de Leeuw (1977), Borg & Groenen (2005).
+
+delta --start--> Y(0) --majorise | descend--> argmin sum_{i<j} w_ij (delta_ij - d_ij(Y))^2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.limits import Choice, Int, Limits, Null, Real, RealArray
+from lowfold._core.memory import require
+from lowfold._core.operators import DenseOperator
+from lowfold._core.run import Run
+from lowfold.methods._base import Method
+from lowfold.methods._descent import Shepard, random_start, shepard_pairs, start, stress_terms, weight_operator
+from lowfold.methods._descent_extend import StressRow
+from lowfold.methods._extend import Barycentric
+from lowfold.methods._fit import Data, Fit, Floats
+from lowfold.methods._parameters import LIMITS
+from lowfold.optimize import EdgeTerms, Minimum, PairTerms, descend, majorise
+
+
+class MetricMDS(Method):
+    """Place points so that their distances come close to the given dissimilarities, in the sense of stress.
+
+    Minimises sigma(Y) = sum_{i<j} w_ij (delta_ij - ||y_i - y_j||)^2. Other than the strain of `ClassicalMDS` it allows
+    weights, missing pairs and other distances of the output, and has no closed form: it is lowered step by step, by
+    majorisation (each step minimises a quadratic above it) or by gradient descent, to a local minimum.
+
+    Parameters
+    ----------
+    {n_components}
+    {metric}
+    {metric_params}
+    weights : None, "sammon" or array (n, n), default=None
+        Weights of the pairs: all 1; 1 / delta_ij (Sammon's mapping: small dissimilarities count more; pairs at 0 weigh as the
+        nearest pair above 0); or a symmetric matrix, 0 for a pair to leave out. Unmeasured pairs are always left out.
+    p : float of at least 1, default=2
+        Distances of the output are (sum_k |y_ik - y_jk|^p)^(1/p): 2 Euclidean, 1 city block.
+    algorithm : {"auto", "smacof", "gradient"}, default="auto"
+        Majorisation (p = 2 only), or steepest descent with a line search. "auto" majorises where it can.
+    init : {"classical", "random"} or array (n, n_components), default="classical"
+        Where to start: classical MDS (missing pairs bridged by shortest paths), a random layout, or a given one.
+    landmarks : int of at least 2 or None, default=None
+        Points that the classical start is computed from, the others triangulated. None is all up to 5,000 points and where
+        the start is PCA, else 500; 200 where pairs are missing.
+    n_init : int, default=1
+        Starts; those after the first are random. The least stress counts.
+    max_iter : int, default=300
+        Steps of one descent.
+    tol : float in (0, 1), default=1e-6
+        A descent ends when a step (of "gradient": ten steps) lowers stress by less than this share of the sum of squared
+        distances.
+    {normalization}
+    {random_state}
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    embedding_ : array (n, n_components); natural: centred
+    stress_ : float, sigma(Y), every pair counted once
+    normalized_stress_ : float, sqrt(sigma(Y) / sum_{i<j} w_ij d_ij^2), Kruskal's stress-1: 0.025 excellent, 0.1 fair
+    point_stress_ : array (n,), sum_j w_ij (delta_ij - d_ij)^2; they add up to 2 stress_
+    stress_history_ : array, sigma before each step of the best descent; it never rises
+    n_iter_ : int, its steps
+    converged_ : bool, whether it ended by `tol`
+    algorithm_ : str, what was used
+
+    Examples
+    --------
+    >>> import numpy as np, lowfold
+    >>> D = np.array([[0.0, 3.0, np.nan, 4.0], [3.0, 0.0, 4.0, 5.0], [np.nan, 4.0, 0.0, 3.0], [4.0, 5.0, 3.0, 0.0]])
+    >>> model = lowfold.MetricMDS(2, metric="precomputed", tol=1e-12).fit(D)
+    >>> round(model.normalized_stress_, 4), round(float(np.linalg.norm(model.embedding_[0] - model.embedding_[2])), 2)
+    (0.0, 5.0)
+    """
+
+    limits: ClassVar[Limits] = {
+        **LIMITS,
+        "weights": (Null("all 1"), Choice(("sammon",)), RealArray("a matrix of finite numbers, a row per point")),
+        "p": (Real(1),),
+        "algorithm": (Choice(("auto", "smacof", "gradient")),),
+        "init": (Choice(("classical", "random")), RealArray("an array with a row per point")),
+        "landmarks": (Int(2), Null("a rule")),
+        "n_init": (Int(1),),
+        "max_iter": (Int(1),),
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        weights: Any = None,
+        p: float = 2.0,
+        algorithm: str = "auto",
+        init: Any = "classical",
+        landmarks: int | None = None,
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        normalization: str = "natural",
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.metric = metric
+        self.metric_params = metric_params
+        self.weights = weights
+        self.p = p
+        self.algorithm = algorithm
+        self.init = init
+        self.landmarks = landmarks
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.normalization = normalization
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check(self, data: Data) -> None:
+        super()._check(data)
+        if self.algorithm == "smacof" and self.p != 2:
+            raise InvalidInput(f"algorithm='smacof' needs p=2; got p={self.p:g}; use algorithm='gradient' or 'auto'")
+
+    def _embed(self, data: Data, run: Run) -> Fit:
+        terms = stress_terms(data, self.weights, run)
+        first = start(terms, data, self.init, self.n_components, self.landmarks, run)
+        best = self._minimise(terms, first, run)
+        for _ in range(1, self.n_init):
+            other = self._minimise(terms, random_start(terms, self.n_components, run), run)
+            best = other if other.value < best.value else best
+        return Fit(
+            coordinates=best.Y - best.Y.mean(axis=0),
+            pairs=None,
+            graph=data.graph,
+            extend=self._extension(terms),
+            invert=Barycentric(),
+            extra=self._report(terms, best),
+        )
+
+    def _algorithm(self) -> str:
+        return ("smacof" if self.p == 2 else "gradient") if self.algorithm == "auto" else self.algorithm
+
+    def _minimise(self, terms: PairTerms | EdgeTerms, Y: Floats, run: Run) -> Minimum:
+        with run.stage("stress") as progress:
+            if self._algorithm() == "smacof":
+                return majorise(terms, Y, max_iter=self.max_iter, tol=self.tol, progress=progress)
+            settings = {"max_iter": self.max_iter, "tol": self.tol, "size": terms.total, "progress": progress}
+            return descend(_stress_function(terms, float(self.p)), Y, **settings)
+
+    def _report(self, terms: PairTerms | EdgeTerms, best: Minimum) -> dict[str, Any]:
+        stress, squares = point_stress(terms, best.Y, float(self.p))
+        raw, total = float(stress.sum()) / 2, float(squares.sum()) / 2
+        return {
+            "stress_": raw,
+            "normalized_stress_": float(np.sqrt(raw / total)) if total > 0 else 0.0,
+            "point_stress_": stress,
+            "stress_history_": best.history,
+            "n_iter_": best.n_iter,
+            "converged_": best.converged,
+            "algorithm_": self._algorithm(),
+        }
+
+    def _extension(self, terms: PairTerms | EdgeTerms) -> StressRow:
+        if not isinstance(self.weights, str):
+            return StressRow(p=float(self.p))
+        small = terms.small if isinstance(terms, PairTerms) else float(1.0 / terms.weight.max())
+        return StressRow("sammon", small, float(self.p))
+
+    def shepard(self, max_pairs: int = 10_000) -> Shepard:
+        """Dissimilarities against distances in the embedding, of at most about `max_pairs` pairs of the training data."""
+        terms = self._terms()
+        delta, d = shepard_pairs(terms, self._trained.coordinates, float(self.p), max_pairs)
+        return Shepard(delta, d, delta)
+
+    def _terms(self) -> PairTerms | EdgeTerms:
+        return stress_terms(Data(self._trained.source, graph=self._trained.graph), self.weights, self._run())
+
+    def kernel(self) -> DenseOperator:
+        """The matrix B(Y) of the last majorisation step: at the minimum V^+ B(Y) Y = Y, with V the weights' Laplacian.
+
+        With all weights 1 the columns of Y are eigenvectors of B(Y) for the eigenvalue n.
+        """
+        if self.p != 2:
+            raise InvalidInput(f"only Euclidean distances (p=2) have the operator of a majorisation; this model has p={self.p:g}")
+        n = len(self.embedding_)
+        require(5 * 8.0 * n * n, f"a {n} x {n} matrix", "fit fewer points")
+        return DenseOperator(weight_operator(self._terms(), self._trained.coordinates), psd=True)
+
+
+def point_stress(terms: PairTerms | EdgeTerms, Y: Floats, p: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Per point: sum_j w (delta - d)^2 and sum_j w d^2."""
+    if p == 2:
+        sums = terms.sums(Y)
+        return sums.stress, sums.eta
+    slopes = terms.slopes(Y, p)
+    return slopes.stress, slopes.eta
+
+
+def _stress_function(terms: PairTerms | EdgeTerms, p: float) -> Callable[[Floats], tuple[float, Floats]]:
+    def function(Y: Floats) -> tuple[float, Floats]:
+        slopes = terms.slopes(Y, p)
+        return slopes.raw, slopes.gradient
+
+    return function

@@ -1,0 +1,242 @@
+"""Nonmetric MDS, Shepard (1962), doi:10.1007/BF02289630; Kruskal (1964), doi:10.1007/BF02289694.
+
+delta --rank--> order --classical MDS of the ranks--> Y(0) --isotonic fit of d(Y), majorise in turn--> Y
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from scipy.stats import rankdata
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.limits import Choice, Int, Limits, RealArray
+from lowfold._core.memory import require
+from lowfold._core.operators import DenseOperator
+from lowfold._core.parallel import single_threaded_blas
+from lowfold._core.run import Run
+from lowfold.graph import Pairs, nearest
+from lowfold.methods._base import Method
+from lowfold.methods._descent import Shepard, all_edges, random_start, start, stress_terms, weight_operator
+from lowfold.methods._descent_extend import StressRow
+from lowfold.methods._extend import Barycentric
+from lowfold.methods._fit import Data, Fit, Floats
+from lowfold.methods._parameters import LIMITS
+from lowfold.optimize import EdgeTerms, Held, Minimum, PairTerms, Ranking, majorise_ordinal
+
+KNOTS = 4096  # points of the monotone curve that a fitted model keeps
+
+
+class NonmetricMDS(Method):
+    """Place points so that their distances are in the order of the dissimilarities.
+
+    Only the order counts. Minimises stress-1 = sqrt(sum_{i<j} (d_ij - dhat_ij)^2 / sum_{i<j} d_ij^2), where the disparities
+    dhat are the values nearest to the distances that never fall as the dissimilarities rise. Any strictly increasing
+    function of the dissimilarities gives the same result.
+
+    Parameters
+    ----------
+    {n_components}
+    metric : str or callable, default="euclidean"
+        A name of `lowfold.metrics.METRICS`, a function f(x, y), or "precomputed" for a matrix of dissimilarities (NaN or an
+        absent entry is unmeasured). With "precomputed_similarity" X holds similarities of any kind, ranks too: the largest is
+        the nearest; the diagonal is not read.
+    {metric_params}
+    ties : {"primary", "secondary"}, default="primary"
+        Equal dissimilarities may get different distances (primary), or are meant to get equal ones (secondary).
+    init : {"classical", "random"} or array (n, n_components), default="classical"
+        Where to start: classical MDS of the ranks, a random layout, or a given one.
+    n_init : int, default=1
+        Starts; those after the first are random. The least stress counts.
+    max_iter : int, default=300
+        Steps of one descent.
+    tol : float in (0, 1), default=1e-6
+        A descent ends when a step lowers the square of stress-1 by less than this.
+    {normalization}
+    {random_state}
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    embedding_ : array (n, n_components); natural: centred, with a mean squared disparity of 1
+    normalized_stress_ : float, stress-1; 0.025 excellent, 0.1 fair
+    stress_ : float, sum_{i<j} (d_ij - dhat_ij)^2
+    point_stress_ : array (n,), sum_j (d_ij - dhat_ij)^2; they add up to 2 stress_
+    stress_history_ : array, stress-1 before each step of the best descent; it never rises
+    n_iter_ : int, its steps
+    converged_ : bool, whether it ended by `tol`
+
+    Examples
+    --------
+    >>> import numpy as np, lowfold
+    >>> x = np.array([[0.0], [1.0], [3.0], [7.0], [15.0]])
+    >>> model = lowfold.NonmetricMDS(1).fit(x)
+    >>> float(model.normalized_stress_) < 1e-6
+    True
+    """
+
+    limits: ClassVar[Limits] = {
+        **LIMITS,
+        "ties": (Choice(("primary", "secondary")),),
+        "init": (Choice(("classical", "random")), RealArray("an array with a row per point")),
+        "n_init": (Int(1),),
+        "max_iter": (Int(1),),
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        ties: str = "primary",
+        init: Any = "classical",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        normalization: str = "natural",
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.metric = metric
+        self.metric_params = metric_params
+        self.ties = ties
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.normalization = normalization
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # Similarities are only ordered here: s_ii + s_jj - 2 s_ij, which the other methods use, would need their values.
+
+    def _read(self, X: Any) -> Data:
+        if self.metric != "precomputed_similarity":
+            return super()._read(X)
+        S = self._similarities(X, reset=True)
+        if S.shape[0] != S.shape[1]:
+            raise InvalidInput(f"a matrix of similarities must be square; got shape {S.shape}")
+        S = S.copy()
+        np.fill_diagonal(S, np.nan)
+        known = S[np.isfinite(S)]
+        if known.size == 0:
+            raise InvalidInput("X has no similarity off the diagonal")
+        self._similar = (float(known.max()), float(np.ptp(known)) or 1.0)
+        D = self._reversed(S)
+        np.fill_diagonal(D, 0.0)
+        return Data(Pairs(D))
+
+    def _similarities(self, X: Any, *, reset: bool) -> NDArray[np.floating]:
+        if issparse(X):
+            raise InvalidInput("precomputed_similarity needs a dense matrix, NaN where unmeasured; got a sparse one")
+        dtypes = [np.float64, np.float32]
+        least = 2 if reset else 1
+        checked = validate_data(self, X, reset=reset, dtype=dtypes, ensure_all_finite=False, ensure_min_samples=least)
+        return np.asarray(checked)
+
+    def _reversed(self, S: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Dissimilarities from 0 (the largest similarity of the fit) to 1 (the smallest)."""
+        top, spread = self._similar
+        return np.asarray(np.maximum((top - S) / spread, 0.0))
+
+    def transform(self, X: Any) -> NDArray[np.floating]:
+        """Place new points by the disparities that the fitted monotone curve gives their dissimilarities."""
+        check_is_fitted(self)
+        if self.metric != "precomputed_similarity":
+            return super().transform(X)
+        queries = Pairs(self._reversed(self._similarities(X, reset=False)))
+        run = self._run()
+        with single_threaded_blas():
+            found = nearest(self._trained.source, 1, queries=queries, run=run)
+            return self._finish(self._extend.place(self._trained, queries, found, run))
+
+    def _embed(self, data: Data, run: Run) -> Fit:
+        edges = self._edges(data, run)
+        ranking = Ranking.of(edges.delta, self.ties)
+        first = self._start(edges, run)
+        best, dhat = self._minimise(edges, ranking, first, run)
+        for _ in range(1, self.n_init):
+            other, other_dhat = self._minimise(edges, ranking, random_start(edges, self.n_components, run), run)
+            if other.value < best.value:
+                best, dhat = other, other_dhat
+        size = 1.0 / float(np.sqrt(np.mean(dhat**2)) or 1.0)
+        Y, dhat = (best.Y - best.Y.mean(axis=0)) * size, dhat * size
+        knots, heights = monotone_curve(edges.delta, dhat, ranking)
+        return Fit(
+            coordinates=Y,
+            pairs=None,
+            graph=data.graph,
+            extend=StressRow(knots=knots, heights=heights),
+            invert=Barycentric(),
+            extra=_report(replace(edges, delta=dhat), Y, best),
+        )
+
+    def _edges(self, data: Data, run: Run) -> EdgeTerms:
+        need = 30.0 * data.n**2
+        require(need, f"the ranking of all pairs of {data.n} points", "use MetricMDS, or rank a sparse part of the pairs")
+        return all_edges(stress_terms(data, None, run))
+
+    def _start(self, edges: EdgeTerms, run: Run) -> Floats:
+        ranks = replace(edges, delta=rankdata(edges.delta) / len(edges.delta))
+        terms: PairTerms | EdgeTerms = ranks
+        if edges.plain:
+            D = np.zeros((edges.n, edges.n))
+            D[edges.i, edges.j] = ranks.delta
+            D += D.T
+            terms = PairTerms(Held(D), n_jobs=run.n_jobs)
+        return start(terms, Data(None, graph=None), self.init, self.n_components, None, run)
+
+    def _minimise(self, edges: EdgeTerms, ranking: Ranking, Y: Floats, run: Run) -> tuple[Minimum, Floats]:
+        with run.stage("stress") as progress:
+            return majorise_ordinal(edges, ranking, Y, max_iter=self.max_iter, tol=self.tol, progress=progress)
+
+    def shepard(self, max_pairs: int = 10_000) -> Shepard:
+        """The Shepard diagram: dissimilarities, distances and disparities of at most `max_pairs` pairs, by dissimilarity."""
+        edges = self._edges(Data(self._trained.source, graph=self._trained.graph), self._run())
+        d = edges.distances(self._trained.coordinates)
+        ranking = Ranking.of(edges.delta, self.ties)
+        dhat = ranking.disparities(d)
+        shown = ranking.order[np.linspace(0, len(d) - 1, min(max_pairs, len(d))).astype(np.int64)]
+        return Shepard(edges.delta[shown], d[shown], dhat[shown])
+
+    def kernel(self) -> DenseOperator:
+        """The matrix B(Y) of the last majorisation step, made of the disparities: at the minimum V^+ B(Y) Y = Y."""
+        n = len(self.embedding_)
+        require(5 * 8.0 * n * n, f"a {n} x {n} matrix", "fit fewer points")
+        edges = self._edges(Data(self._trained.source, graph=self._trained.graph), self._run())
+        dhat = Ranking.of(edges.delta, self.ties).disparities(edges.distances(self._trained.coordinates))
+        return DenseOperator(weight_operator(replace(edges, delta=dhat), self._trained.coordinates), psd=True)
+
+
+def monotone_curve(delta: Floats, dhat: Floats, ranking: Ranking) -> tuple[Floats, Floats]:
+    """Dissimilarity -> disparity as a broken line of at most 4,096 knots; ties by their mean."""
+    counts = np.diff(ranking.starts, append=len(delta))
+    x = delta[ranking.order][ranking.starts]
+    y = np.add.reduceat(dhat[ranking.order], ranking.starts) / counts
+    bend = np.ones(len(x), dtype=bool)
+    bend[1:-1] = (y[1:-1] != y[:-2]) | (y[1:-1] != y[2:])
+    x, y = x[bend], y[bend]
+    kept = np.unique(np.linspace(0, len(x) - 1, min(len(x), KNOTS)).astype(np.int64))
+    return x[kept], y[kept]
+
+
+def _report(fitted: EdgeTerms, Y: Floats, best: Minimum) -> dict[str, Any]:
+    sums = fitted.sums(np.ascontiguousarray(Y))
+    return {
+        "stress_": sums.raw,
+        "normalized_stress_": best.value,
+        "point_stress_": sums.stress,
+        "stress_history_": best.history,
+        "n_iter_": best.n_iter - 1,
+        "converged_": best.converged,
+    }

@@ -1,0 +1,257 @@
+"""Costs of neighbour embeddings and their gradients, in strips.
+
+Every cost here is a divergence KL(P || Q) whose Q is made of weights w_ij of the distances of the layout,
+
+    SNE             q_{j|i} = w_ij / sum_{l != i} w_il          w = exp(-||y_i - y_j||^2)
+    symmetric SNE   q_ij = w_ij / sum_{k != l} w_kl             the same w
+    t-SNE           q_ij = w_ij / sum_{k != l} w_kl             w = 1 / (1 + ||y_i - y_j||^2)
+
+so that each gradient is an attraction by P less a repulsion by Q:
+
+    SNE             2 sum_j (p_{j|i} + p_{i|j} - q_{j|i} - q_{i|j}) (y_i - y_j)
+    symmetric SNE   4 sum_j (p_ij - q_ij) (y_i - y_j)
+    t-SNE           4 sum_j (p_ij - q_ij) w_ij (y_i - y_j)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lowfold._core.extras import load_extra
+from lowfold._core.jit import kernels
+from lowfold._core.parallel import block_slices, resolve_jobs, run_blocks
+
+Floats = NDArray[np.float64]
+
+KERNELS = "lowfold.optimize._neighbor_kernels"
+STRIP = 256
+
+
+class Affinities(Protocol):
+    """A symmetric P: what pulls points together."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def entropy(self) -> float:
+        """sum p log p over the distribution that the cost compares with, natural log."""
+        ...
+
+    def pull(self, Y: Floats, student: bool) -> Floats:
+        """sum_j p_ij w_ij (y_i - y_j)."""
+        ...
+
+    def pull_cost(self, Y: Floats, student: bool) -> float:
+        """-sum_ij p_ij log w_ij."""
+        ...
+
+
+def strips(n: int, work: Callable[[slice], None], n_jobs: int | None) -> None:
+    """`work` on fixed strips of points."""
+    parts = block_slices(n, STRIP)
+    run_blocks(lambda b: work(parts[b]), len(parts), n_jobs=n_jobs if n > STRIP else 1)
+
+
+@dataclass(frozen=True, eq=False)
+class DenseAffinities:
+    """All pairs. `columns(part)` gives P[:, part] and the column where the part starts: P held, or made for the strip."""
+
+    n: int
+    columns: Callable[[slice], tuple[Floats, int]]
+    entropy: float
+    n_jobs: int | None = None
+
+    @classmethod
+    def held(cls, P: Floats, entropy: float | None = None, n_jobs: int | None = None) -> DenseAffinities:
+        """From a symmetric matrix in memory."""
+        if entropy is None:
+            entropy = float((P[P > 0] * np.log(P[P > 0])).sum())
+        return cls(len(P), lambda part: (P, part.start), entropy, n_jobs)
+
+    def pull(self, Y: Floats, student: bool) -> Floats:
+        loops = kernels(KERNELS)
+        YT = np.ascontiguousarray(Y.T)
+        out = np.zeros_like(YT)
+
+        def work(part: slice) -> None:
+            P, first = self.columns(part)
+            mine = np.zeros((len(YT), part.stop - part.start))
+            loops.attraction(P, first, YT, np.ascontiguousarray(YT[:, part]), student, mine)
+            out[:, part] = mine
+
+        strips(self.n, work, self.n_jobs)
+        return np.ascontiguousarray(out.T)
+
+    def pull_cost(self, Y: Floats, student: bool) -> float:
+        loops = kernels(KERNELS)
+        YT = np.ascontiguousarray(Y.T)
+        cost = np.zeros(self.n)
+
+        def work(part: slice) -> None:
+            P, first = self.columns(part)
+            loops.attraction_cost(P, first, YT, np.ascontiguousarray(YT[:, part]), student, cost[part])
+
+        strips(self.n, work, self.n_jobs)
+        return float(cost.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class SparseAffinities:
+    """Pairs of neighbours only: P is zero elsewhere."""
+
+    matrix: csr_array
+    entropy: float
+    n_jobs: int | None = None
+
+    @property
+    def n(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def _sums(self, Y: Floats, student: bool) -> tuple[Floats, Floats]:
+        loops = kernels(KERNELS)
+        A = self.matrix
+        out, cost = np.zeros_like(Y), np.zeros(self.n)
+        parts = block_slices(self.n, 4096)
+
+        def work(b: int) -> None:
+            part = parts[b]
+            loops.sparse_attraction(A.indptr, A.indices, A.data, part.start, part.stop, Y, student, out, cost)
+
+        run_blocks(work, len(parts), n_jobs=self.n_jobs)
+        return out, cost
+
+    def pull(self, Y: Floats, student: bool) -> Floats:
+        return self._sums(np.ascontiguousarray(Y), student)[0]
+
+    def pull_cost(self, Y: Floats, student: bool) -> float:
+        return float(self._sums(np.ascontiguousarray(Y), student)[1].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class TSNECost:
+    """KL(P || Q) with Student's t, exact: repulsion over all pairs."""
+
+    P: Affinities
+    n_jobs: int | None = None
+
+    def gradient(self, Y: Floats, exaggeration: float = 1.0) -> Floats:
+        push, Z = _student(Y, self.n_jobs)
+        return 4.0 * (exaggeration * self.P.pull(Y, True) - push / Z)
+
+    def value(self, Y: Floats) -> float:
+        return self.P.entropy + self.P.pull_cost(Y, True) + float(np.log(_student(Y, self.n_jobs)[1]))
+
+
+def _student(Y: Floats, n_jobs: int | None) -> tuple[Floats, float]:
+    """sum_j w_ij^2 (y_i - y_j), and Z = sum_{k != l} w_kl."""
+    loops = kernels(KERNELS)
+    YT = np.ascontiguousarray(Y.T)
+    out, mass = np.zeros_like(YT), np.zeros(len(Y))
+
+    def work(part: slice) -> None:
+        mine = np.zeros((len(YT), part.stop - part.start))
+        loops.student_repulsion(YT, part.start, np.ascontiguousarray(YT[:, part]), mine, mass[part])
+        out[:, part] = mine
+
+    strips(len(Y), work, n_jobs)
+    return np.ascontiguousarray(out.T), max(float(mass.sum()), 1e-300)
+
+
+@dataclass(frozen=True, eq=False)
+class FFTCost:
+    """The same with the repulsion interpolated on a grid (Linderman et al. 2019, doi:10.1038/s41592-018-0308-4; openTSNE)."""
+
+    P: SparseAffinities
+    n_jobs: int | None = None
+
+    def gradient(self, Y: Floats, exaggeration: float = 1.0) -> Floats:
+        return self._evaluate(Y, exaggeration, False)[1]
+
+    def value(self, Y: Floats) -> float:
+        return self._evaluate(Y, 1.0, True)[0]
+
+    def _evaluate(self, Y: Floats, exaggeration: float, value: bool) -> tuple[float, Floats]:
+        tsne = load_extra("openTSNE.tsne", "tsne", 'method="fft"')
+        P = self.P.matrix
+        if exaggeration != 1.0:
+            P = csr_array((P.data * exaggeration, P.indices, P.indptr), shape=P.shape)
+        grid = {"n_interpolation_points": 3, "min_num_intervals": 50, "ints_in_interval": 1}
+        jobs = resolve_jobs(self.n_jobs)
+        cost, gradient = tsne.kl_divergence_fft(
+            np.ascontiguousarray(Y), P, 1, grid, should_eval_error=value, n_jobs=jobs
+        )
+        return float(cost or 0.0), 4.0 * np.asarray(gradient)
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianCost:
+    """Symmetric SNE (`joint`), KL of joint distributions; or SNE, the sum of KL(P_i || Q_i), where P is p_{j|i} + p_{i|j}."""
+
+    P: Affinities
+    joint: bool
+    n_jobs: int | None = None
+
+    def gradient(self, Y: Floats, exaggeration: float = 1.0) -> Floats:
+        loops = kernels(KERNELS)
+        mass = _gaussian_masses(Y, self.n_jobs)
+        a = np.full(len(Y), 0.5 / mass.sum()) if self.joint else 1.0 / mass
+        YT = np.ascontiguousarray(Y.T)
+        out = np.zeros_like(YT)
+
+        def work(part: slice) -> None:
+            mine = np.zeros((len(YT), part.stop - part.start))
+            loops.gaussian_repulsion(YT, np.ascontiguousarray(YT[:, part]), a, a[part], mine)
+            out[:, part] = mine
+
+        strips(len(Y), work, self.n_jobs)
+        return (4.0 if self.joint else 2.0) * (exaggeration * self.P.pull(Y, False) - out.T)
+
+    def value(self, Y: Floats) -> float:
+        mass = _gaussian_masses(Y, self.n_jobs)
+        pull = self.P.pull_cost(Y, False)
+        if self.joint:
+            return self.P.entropy + pull + float(np.log(mass.sum()))
+        return self.P.entropy + pull / 2 + float(np.log(mass).sum())
+
+
+def _gaussian_masses(Y: Floats, n_jobs: int | None) -> Floats:
+    """sum_{l != i} exp(-||y_i - y_l||^2) of each point; never 0, so that a lone point far away stays defined."""
+    loops = kernels(KERNELS)
+    YT = np.ascontiguousarray(Y.T)
+    mass = np.zeros(len(Y))
+    strips(
+        len(Y),
+        lambda part: loops.gaussian_mass(YT, part.start, np.ascontiguousarray(YT[:, part]), mass[part]),
+        n_jobs,
+    )
+    return np.maximum(mass, 1e-300)
+
+
+def row_divergence(P: Floats, Y: Floats, rows: Floats, student: bool) -> tuple[Floats, Floats]:
+    """KL(P_x || Q_x) and its gradient 2 sum_j (p_j - q_j) u_j (y - y_j) for new points y, q_j = w_j / sum_l w_l.
+
+    P (m, n) has the new points' probabilities of the fixed points Y (n, d); u = w for Student's t and 1 for a Gaussian.
+    """
+    gap = rows[:, None, :] - Y[None, :, :]
+    squared = np.einsum("mnd,mnd->mn", gap, gap)
+    log_w = -np.log1p(squared) if student else -squared
+    top = log_w.max(axis=1, keepdims=True)
+    w = np.exp(log_w - top)
+    mass = w.sum(axis=1, keepdims=True)
+    safe = np.where(P > 0, P, 1.0)
+    value = (P * (np.log(safe) - log_w)).sum(axis=1) + (np.log(mass) + top)[:, 0] * P.sum(axis=1)
+    pull = (P - w / mass) * (1.0 / (1.0 + squared) if student else 1.0)
+    return np.asarray(value), 2.0 * np.einsum("mn,mnd->md", pull, gap)
+
+
+def sparse_entropy(matrix: Any) -> float:
+    """sum p log p over the stored entries."""
+    p = matrix.data[matrix.data > 0]
+    return float((p * np.log(p)).sum())

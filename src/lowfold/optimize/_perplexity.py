@@ -1,0 +1,117 @@
+"""Gaussian neighbour probabilities of a given perplexity, Hinton & Roweis (2002).
+
+p_{j|i} = exp(-beta_i d_ij^2) / sum_{l != i} exp(-beta_i d_il^2) with beta_i = 1 / (2 sigma_i^2), chosen so that the
+perplexity 2^H(P_i), H in bits, is what the user asks for: the effective number of neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+ACCURACY = 1e-9  # of the entropy, in nats
+STEPS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Bandwidths:
+    """Per point beta_i and log sum_{l != i} exp(-beta_i d_il^2): all that p_{j|i} needs beside d_ij."""
+
+    beta: Floats
+    log_mass: Floats
+
+
+def row_bandwidths(squared: Floats, perplexity: float) -> Bandwidths:
+    """Bandwidths of rows of squared distances (m, k); inf leaves a pair out (the point itself, an unmeasured one).
+
+    The entropy falls as beta rises, from log k to the log of the number of nearest points. All rows are searched together,
+    by Newton's method on log beta inside a bracket that halves where it would leave it. Where the nearest points are more
+    than `perplexity` at one distance no beta gives it; beta then stops where only they count.
+
+    >>> b = row_bandwidths(np.array([[1.0, 1.0, 4.0, 9.0]]), 3.0)
+    >>> p = np.exp(-b.beta[:, None] * [1.0, 1.0, 4.0, 9.0] - b.log_mass[:, None])
+    >>> float(2 ** -(p * np.log2(p)).sum())
+    3.0
+    """
+    target = float(np.log(perplexity))
+    near = squared.min(axis=1, keepdims=True)
+    E = squared - near  # exp(-beta E) has a 1 in every row: nothing underflows as a whole
+    finite = np.isfinite(E)
+    E = np.where(finite, E, 0.0)
+    count = finite.sum(axis=1)
+    mean = E.sum(axis=1) / np.maximum(count, 1)
+    scale = np.where(mean > 0, mean, 1.0)
+    E /= scale[:, None]
+    log_beta = np.zeros(len(E))
+    low, high = np.full(len(E), -700.0), np.full(len(E), 700.0)
+    open_rows = np.flatnonzero(mean > 0)
+    for _ in range(STEPS):
+        if len(open_rows) == 0:
+            break
+        e, b = E[open_rows], np.exp(log_beta[open_rows])
+        w = np.where(finite[open_rows], np.exp(-b[:, None] * e), 0.0)
+        mass = w.sum(axis=1)
+        first = (w * e).sum(axis=1) / mass
+        second = (w * e * e).sum(axis=1) / mass
+        gap = np.log(mass) + b * first - target  # entropy in nats, less the wanted one
+        low[open_rows] = np.where(gap > 0, log_beta[open_rows], low[open_rows])
+        high[open_rows] = np.where(gap <= 0, log_beta[open_rows], high[open_rows])
+        slope = -b * b * (second - first**2)  # dH / dlog beta = -beta^2 Var(E)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            newton = log_beta[open_rows] - gap / slope
+        lo, hi = low[open_rows], high[open_rows]
+        now = log_beta[open_rows]
+        middle = np.where(hi >= 700.0, now + 2.0, np.where(lo <= -700.0, now - 2.0, (lo + hi) / 2))
+        inside = np.isfinite(newton) & (newton > lo) & (newton < hi) & (np.abs(newton - now) < 3.0)
+        done = (np.abs(gap) <= ACCURACY) | (hi - lo < 1e-14 * np.maximum(1.0, np.abs(lo))) | (now > 600.0)
+        log_beta[open_rows] = np.where(done, now, np.where(inside, newton, middle))
+        open_rows = open_rows[~done]
+    beta = np.exp(log_beta)
+    mass = np.where(finite, np.exp(-beta[:, None] * E), 0.0).sum(axis=1)
+    beta = beta / scale
+    return Bandwidths(beta, np.log(np.maximum(mass, 1e-300)) - beta * near[:, 0])
+
+
+def row_probabilities(squared: Floats, bandwidths: Bandwidths) -> Floats:
+    """p_{j|i} for rows of squared distances; 0 where they are inf."""
+    with np.errstate(invalid="ignore"):
+        exponent = -bandwidths.beta[:, None] * squared - bandwidths.log_mass[:, None]
+    return np.where(np.isfinite(squared), np.exp(np.minimum(exponent, 0.0)), 0.0)
+
+
+def joint_bandwidth(blocks: Callable[[], Iterator[Floats]], n: int, perplexity: float) -> Bandwidths:
+    """One beta for all pairs, p_ij = exp(-beta d_ij^2) / sum_{k != l} exp(-beta d_kl^2), with 2^H(P) = n perplexity.
+
+    `blocks()` yields rows of squared distances, inf on the diagonal. The joint entropy of n points of equal mass with
+    `perplexity` neighbours each is log2 n + log2 perplexity. `log_mass` is that of all pairs.
+    """
+    target = float(np.log(n) + np.log(perplexity))
+    near, mean = np.inf, 0.0
+    for block in blocks():
+        near = min(near, float(block.min()))
+        mean += float(np.sum(block, where=np.isfinite(block))) / (n * (n - 1))
+    scale = mean - near if mean > near else 1.0
+    low, high, log_beta = -700.0, 700.0, 0.0
+    for _ in range(STEPS):
+        beta = np.exp(log_beta) / scale
+        mass = moment = 0.0
+        for block in blocks():
+            w = np.exp(-beta * (block - near))
+            mass += float(w.sum())
+            moment += float(np.sum(w * (block - near), where=w > 0))
+        gap = np.log(mass) + beta * moment / mass - target
+        if abs(gap) <= ACCURACY or high - low < 1e-13 or log_beta > 600.0:
+            break
+        low, high = (log_beta, high) if gap > 0 else (low, log_beta)
+        if high >= 700.0:
+            log_beta += 2.0
+        elif low <= -700.0:
+            log_beta -= 2.0
+        else:
+            log_beta = (low + high) / 2
+    return Bandwidths(np.full(n, beta), np.full(n, np.log(mass) - beta * near))

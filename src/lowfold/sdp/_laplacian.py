@@ -1,0 +1,105 @@
+"""The graph-Laplacian form: K = Q L Q' with the bottom eigenvectors Q of the graph's Laplacian and a small psd matrix L.
+
+    maximise tr L - nu sum_e (g_e' L g_e - s_e)^2,   g_e = q_i - q_j
+
+Weinberger, Sha, Zhu & Saul (2007), "Graph Laplacian regularization for large-scale semidefinite programming", NIPS 19;
+Wang (2012), Fig. 9.8. The squares are collected once into a matrix of p (p + 1) / 2 columns, so that a step does not know
+how many points or pairs there are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from lowfold._core.parallel import block_slices
+from lowfold._core.run import Run
+from lowfold._core.stacks import stacked_eigh
+from lowfold.graph import Weights, laplacian
+from lowfold.sdp._program import Unfolding
+from lowfold.spectral import smallest
+
+Floats = NDArray[np.float64]
+
+
+def laplacian_form(program: Unfolding, n_eigenvectors: int = 10, *, run: Run | None = None) -> Floats:
+    """Y (n, p) in the program's units with K = Y Y' the best of its form; columns by falling size.
+
+    The slack form is solved whatever the program's form is: within so few directions equalities cannot hold exactly.
+    """
+    p = min(n_eigenvectors, program.n - 1)
+    pairs = smallest(
+        laplacian(Weights.unit(program.graph())), p, null=np.ones((program.n, 1)), negligible=np.inf, run=run
+    )
+    Q = pairs.vectors / np.sqrt(np.maximum(pairs.values, 1e-12 * pairs.values[-1]))
+    L = small_slack(Q[program.pairs[:, 0]] - Q[program.pairs[:, 1]], program.squared, Q.T @ Q, program.nu)
+    values, V = stacked_eigh(L)
+    Y = Q @ (V * np.sqrt(np.maximum(values, 0.0)))
+    order = np.argsort(-np.sum(Y**2, axis=0), kind="stable")
+    return np.ascontiguousarray((Y - Y.mean(axis=0))[:, order])
+
+
+def small_slack(G: Floats, s: Floats, C: Floats, nu: float, *, tol: float = 1e-7) -> Floats:
+    """maximise <C, L> - nu sum_e (g_e' L g_e - s_e)^2 over psd L, by Newton's method along the central path of log det L."""
+    p = len(C)
+    H, b, square = _collected(G, s, p)
+    H, b = 2.0 * nu * H, 2.0 * nu * b + _svec(C)
+    size = max(float(s.mean()), 1e-12) * p / max(float(np.einsum("ep,ep->", G, G)) / len(s), 1e-300)
+    L = np.eye(p) * size / p
+    mu = max(float(np.trace(C @ L)), nu * square) / p
+    value = 0.0
+    for _ in range(200):
+        x = _svec(L)
+        inverse = np.linalg.inv(L)
+        slope = H @ x - b - mu * _svec(inverse)
+        step = np.linalg.solve(H + mu * _svec_kron(inverse), -slope)
+        decrement = float(-slope @ step)
+        D = _smat(step, p)
+        lower = np.linalg.cholesky(L)
+        half = scipy.linalg.solve_triangular(lower, D, lower=True)
+        lowest = float(stacked_eigh(scipy.linalg.solve_triangular(lower, half.T, lower=True))[0][0])
+        t = min(1.0, -0.9 / lowest) if lowest < 0 else 1.0
+        L = L + t * D
+        L = (L + L.T) / 2
+        if decrement < 0.3 * mu:
+            x = _svec(L)
+            value = abs(float(b @ x - 0.5 * x @ H @ x)) + 1e-300
+            if mu * p <= tol * value:
+                break
+            mu *= 0.2
+    return L
+
+
+def _collected(G: Floats, s: Floats, p: int) -> tuple[Floats, Floats, float]:
+    """A'A, A's and s's for the rows svec(g_e g_e') of A, block by block."""
+    i, j = np.triu_indices(p)
+    scale = np.where(i == j, 1.0, np.sqrt(2.0))
+    H, b = np.zeros((len(i), len(i))), np.zeros(len(i))
+    for part in block_slices(len(G), max(1, 4_000_000 // len(i))):
+        A = G[part][:, i] * G[part][:, j] * scale
+        H += A.T @ A
+        b += A.T @ s[part]
+    return H, b, float(s @ s)
+
+
+def _svec(L: Floats) -> Floats:
+    """The upper triangle, off-diagonal entries times sqrt 2: <A, B> = svec(A) . svec(B)."""
+    i, j = np.triu_indices(len(L))
+    return np.asarray(np.where(i == j, 1.0, np.sqrt(2.0)) * L[i, j])
+
+
+def _smat(x: Floats, p: int) -> Floats:
+    i, j = np.triu_indices(p)
+    L = np.zeros((p, p))
+    L[i, j] = x / np.where(i == j, 1.0, np.sqrt(2.0))
+    return L + np.triu(L, 1).T
+
+
+def _svec_kron(S: Floats) -> Floats:
+    """The matrix of D -> S D S on svec: the Hessian of -log det."""
+    i, j = np.triu_indices(len(S))
+    scale = np.where(i == j, 1.0, np.sqrt(2.0))
+    return np.asarray(
+        (S[np.ix_(i, i)] * S[np.ix_(j, j)] + S[np.ix_(i, j)] * S[np.ix_(j, i)]) * np.outer(scale, scale) / 2.0
+    )

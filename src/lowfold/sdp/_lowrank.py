@@ -1,0 +1,120 @@
+"""Unfolding by a low-rank factor K = Y Y' and an augmented Lagrangian, with a proof at the end.
+
+Burer & Monteiro (2003), doi:10.1007/s10107-002-0352-8. The stiffness rho rises from soft to what the form asks for; then
+rounds of: minimise over Y, ask the certificate, and either stop, or add to Y the directions in which K can still grow.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lowfold._core.run import Run
+from lowfold.sdp._certificate import Certificate, certify
+from lowfold.sdp._newton import Inner, Penalty, minimise
+from lowfold.sdp._program import Unfolding, auto_penalty
+from lowfold.sdp._solution import Callback, Solution, Step, objective, ordered, relative_gap, rms, violations
+
+Floats = NDArray[np.float64]
+SOFTER = (64.0, 16.0, 4.0)  # the first stiffnesses are so many times below the target
+
+
+def lowrank(
+    program: Unfolding,
+    start: Floats,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    grow: bool = True,
+    name: str = "lowrank",
+    callback: Callback | None = None,
+    run: Run | None = None,
+) -> Solution:
+    """Solve from `start` (n, r), in the program's units. Without `grow` the rank stays as it is and one round is made.
+
+    Stops when gap and violation (of "eq" and "ineq") are at most `tol`.
+    """
+    run = run or Run()
+    E = program.incidence()
+    Et = csr_array(E.T)
+    soft = program.form == "slack"
+    rho = 2.0 * (program.nu if soft else 5.0 * auto_penalty(program) * 0.2)
+    penalty = Penalty(np.zeros(program.m), rho, program.form == "ineq")
+    Y = start - start.mean(axis=0)
+    with run.stage("unfolding") as progress:
+        for softer in SOFTER:
+            early = Penalty(penalty.lam, rho / softer, penalty.one_sided)
+            Y = minimise(E, Et, program.squared, Y, early, tol=1e-2, max_steps=40, max_products=2000).Y
+        tight, former = 1e-3, np.inf
+        rounds = max_iter if grow else min(max_iter, 2)
+        for round_ in range(1, rounds + 1):
+            inner = minimise(E, Et, program.squared, Y, penalty, tol=tight, max_steps=30, max_products=6000)
+            proof = certify(program, E, inner.w, run=run)
+            result = _judge(program, inner, proof, name, round_, tol)
+            stop = callback is not None and bool(callback(_step(result)))
+            progress(round_ / rounds)
+            if result.converged or stop or round_ == rounds:
+                break
+            tight = max(0.3 * tight, 1e-7)
+            if not soft:
+                stiffer = 4.0 if result.violation > 0.25 * former else 1.0
+                former = result.violation
+                penalty = Penalty(inner.w, penalty.rho * stiffer, penalty.one_sided)
+            Y = _grown(E, inner, proof, penalty) if grow else inner.Y
+    return _finished(program, result, stopped=stop)
+
+
+def _judge(program: Unfolding, inner: Inner, proof: Certificate, name: str, rounds: int, tol: float) -> Solution:
+    """The state after a round, still in the program's units."""
+    primal = objective(float(np.sum(inner.Y**2)), inner.c, program.form, program.nu)
+    gap = relative_gap(primal, proof.bound)
+    off = violations(inner.c, program.form)
+    violation = rms(off)
+    done = abs(gap) <= tol and (program.form == "slack" or violation <= tol)
+    largest = float(off.max(initial=0.0))
+    weights = inner.w / proof.mu if proof.mu > 0 else inner.w
+    return Solution(
+        inner.Y, weights, primal, proof.bound, gap, violation, largest, inner.Y.shape[1], name, rounds, done
+    )
+
+
+def _step(result: Solution) -> Step:
+    return Step(
+        result.solver, result.iterations, result.primal, result.bound, result.gap, result.violation, result.rank
+    )
+
+
+def _grown(E: csr_array, inner: Inner, proof: Certificate, penalty: Penalty) -> Floats:
+    """Y with a column t v for each direction v of negative slack; t^2 = (1 - v' L_w v) / sum_e h_e (v_i - v_j)^4.
+
+    Columns that have died out make room first.
+    """
+    Y = ordered(inner.Y)
+    w, h = penalty.weights(inner.c)
+    Q = (E @ proof.directions) ** 2
+    slope = 1.0 - w @ Q
+    curvature = h @ Q**2
+    useful = (slope > 1e-9) & (curvature > 0)
+    t = np.sqrt(np.where(useful, slope, 0.0) / np.where(curvature > 0, curvature, 1.0))
+    return np.hstack([Y, (t * proof.directions)[:, useful]])
+
+
+def _finished(program: Unfolding, result: Solution, *, stopped: bool) -> Solution:
+    """In the units of the data, columns in order."""
+    Y = ordered(result.factor)
+    sizes = np.sum(Y**2, axis=0)
+    return Solution(
+        Y * np.sqrt(program.unit),
+        result.dual,
+        result.primal * program.unit,
+        result.bound * program.unit,
+        result.gap,
+        result.violation,
+        result.largest_violation,
+        int((sizes > 1e-9 * max(float(sizes.sum()), 1e-300)).sum()),
+        result.solver,
+        result.iterations,
+        result.converged,
+        stopped,
+    )

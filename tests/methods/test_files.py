@@ -1,0 +1,317 @@
+"""save and load: bit for bit over the registry, and every bad file refused in one sentence."""
+
+from __future__ import annotations
+
+import ast
+import json
+import pickle
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lowfold
+from lowfold._core.errors import FileProblem, InvalidInput, LowfoldWarning
+from lowfold.methods.files import CLASSES, TEXT
+from tests.methods.contract_table import CONTRACT, Case
+
+
+
+def case(name: str) -> Case:
+    return CONTRACT.get(name, Case({}))
+
+
+NAMES = [entry.name for entry in lowfold.REGISTRY if case(entry.name).rows]
+
+
+def points(n: int = 60, seed: int = 0, dtype: type = np.float64) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    u, v = rng.random(n) * 3, rng.random(n)
+    return (np.column_stack([np.cos(u), np.sin(u), v, 0.1 * rng.random(n)]) + 2.0).astype(dtype)
+
+
+def labels(n: int = 60) -> np.ndarray:
+    return np.arange(n) % 3
+
+
+def fitted(name: str, X: np.ndarray, **changes: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LowfoldWarning)
+        return getattr(lowfold, name)(**{**case(name).params, **changes}).fit(X, labels(len(X)))
+
+
+def outcome(call: Any) -> Any:
+    """The result, or the words of the error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LowfoldWarning)
+        try:
+            return call()
+        except InvalidInput as error:
+            return str(error)
+
+
+def same(a: Any, b: Any) -> bool:
+    return a == b if isinstance(a, str) else a.dtype == b.dtype and np.array_equal(a, b, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_method_comes_back_bit_for_bit(name: str, dtype: type, tmp_path: Path) -> None:
+    X, new = points(dtype=dtype), points(9, seed=1, dtype=dtype)
+    model = fitted(name, X)
+    lowfold.save(tmp_path / "model.lowfold", model)
+    for back in (lowfold.load(tmp_path / "model.lowfold"), pickle.loads(pickle.dumps(model))):
+        assert back.get_params().keys() == model.get_params().keys()
+        assert vars(back).keys() == vars(model).keys()
+        assert same(back.embedding_, model.embedding_)
+        # a generator of random numbers moves on with use, so that both sides start from the seed again
+        assert same(outcome(lambda back=back: back.transform(new)), outcome(lambda: model.transform(new)))
+        Y = model.embedding_[:5] * 1.01
+        assert same(outcome(lambda back=back: back.inverse_transform(Y)), outcome(lambda: model.inverse_transform(Y)))
+
+
+def test_every_extension_is_listed() -> None:
+    """A class that places or restores points, in any file of lowfold.methods, has its line in CLASSES."""
+    folder = Path(lowfold.__file__).parent / "methods"
+    found = {
+        node.name: f"lowfold.methods.{path.stem}"
+        for path in folder.glob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+        and not any("Protocol" in ast.unparse(base) for base in node.bases)
+        and any(isinstance(part, ast.FunctionDef) and part.name in ("place", "restore") for part in node.body)
+    }
+    missing = {name: module for name, module in found.items() if CLASSES.get(name) != module}
+    assert not missing, f"add to CLASSES in lowfold/methods/files.py: {missing}"
+    assert list(CLASSES) == sorted(CLASSES)
+
+
+@pytest.mark.parametrize("mode", ["separate", "largest"])
+def test_pieces_come_back(mode: str, tmp_path: Path) -> None:
+    X = np.concatenate([points(40), points(30, seed=2) + 100, points(2, seed=3) + 300])
+    model = fitted("Isomap", X, n_neighbors=4, on_disconnected=mode)
+    lowfold.save(tmp_path / "m", model)
+    new = np.concatenate([points(5, seed=5), points(5, seed=6) + 100])
+    assert same(lowfold.load(tmp_path / "m").transform(new), model.transform(new))
+
+
+@pytest.mark.parametrize(
+    ("metric", "params"), [("mahalanobis", None), ("minkowski", {"p": np.inf}), ("cosine", None), ("fourier", {"n_terms": 2})]
+)
+def test_metrics_come_back(metric: str, params: Any, tmp_path: Path) -> None:
+    model = fitted("Isomap", points(), metric=metric, metric_params=params)
+    lowfold.save(tmp_path / "m", model)
+    new = points(7, seed=4)
+    assert same(lowfold.load(tmp_path / "m").transform(new), model.transform(new))
+
+
+def test_precomputed_and_feature_names(tmp_path: Path) -> None:
+    X = points()
+    D = np.linalg.norm(X[:, None] - X[None, :], axis=2)
+    model = fitted("ClassicalMDS", D, metric="precomputed")
+    lowfold.save(tmp_path / "m", model)
+    assert same(lowfold.load(tmp_path / "m").transform(D[:4]), model.embedding_[:4])
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    model = lowfold.PCA().fit(frame)
+    lowfold.save(tmp_path / "n", model)
+    assert lowfold.load(tmp_path / "n").feature_names_in_.tolist() == list("abcd")
+
+
+def test_same_model_same_bytes(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        lowfold.save(tmp_path / name, fitted("Isomap", points()))
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_never_overwrites_unless_told(tmp_path: Path) -> None:
+    model = lowfold.PCA().fit(points())
+    target = tmp_path / "m"
+    target.write_text("precious")
+    with pytest.raises(FileProblem, match="exists"):
+        lowfold.save(target, model)
+    assert target.read_text() == "precious"
+    lowfold.save(target, model, force=True)
+    assert lowfold.load(target).get_params() == model.get_params()
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_a_failed_save_leaves_nothing(tmp_path: Path) -> None:
+    model = lowfold.PCA().fit(points())
+    model.mean_ = np.array([object()])
+    with pytest.raises(InvalidInput, match="mean_ is an array of Python objects"):
+        lowfold.save(tmp_path / "m", model)
+    with pytest.raises(FileProblem, match="cannot be written"):
+        lowfold.save(tmp_path / "no" / "m", lowfold.PCA().fit(points()))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_data_is_refused_in_words(tmp_path: Path) -> None:
+    X = points()
+    near = fitted("Isomap", X, metric=lambda x, y: float(np.abs(x - y).sum()))
+    with pytest.raises(InvalidInput, match=r"metric is a function.*pickle"):
+        lowfold.save(tmp_path / "m", near)
+    with pytest.raises(InvalidInput, match="own methods"):
+        lowfold.save(tmp_path / "m", object())
+    with pytest.raises(InvalidInput, match="call fit first"):
+        lowfold.save(tmp_path / "m", lowfold.PCA())
+    model = lowfold.PCA().fit(X)
+    model.random_state = np.random.default_rng(0)
+    with pytest.raises(InvalidInput, match="random generator"):
+        lowfold.save(tmp_path / "m", model)
+
+    class Mine(lowfold.PCA):
+        pass
+
+    with pytest.raises(InvalidInput, match="own methods"):
+        lowfold.save(tmp_path / "m", Mine().fit(X))
+
+
+# Bad files ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    lowfold.save(tmp_path / "good", fitted("Isomap", points(), n_neighbors=5))
+    return tmp_path / "good"
+
+
+def rewritten(good: Path, change: Any = None, arrays: dict[str, bytes] | None = None, **options: Any) -> Path:
+    """The file again, with its text passed through `change` and some members replaced."""
+    bad = good.with_name("bad")
+    with zipfile.ZipFile(good) as old, zipfile.ZipFile(bad, "w", **options) as new:
+        for info in old.infolist():
+            data = old.read(info)
+            if info.filename == TEXT and change is not None:
+                content = json.loads(data)
+                changed = change(content)
+                data = json.dumps(content if changed is None else changed).encode()
+            new.writestr(info.filename, (arrays or {}).get(info.filename, data))
+    return bad
+
+
+def header(shape: str, descr: str = "<f8") -> bytes:
+    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+
+
+def put(*keys: Any, value: Any) -> Any:
+    def change(content: Any) -> None:
+        node = content
+        for key in keys[:-1]:
+            node = node[key]
+        node[keys[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (put("format", value=99), "newer format"),
+        (put("format", value="x"), "lacks the format"),
+        (put("class", value="os.system"), "os.system"),
+        (put("class", value=["PCA"]), "PCA"),
+        (put("fitted", "_extend", "object", value="Popen"), "Popen"),
+        (put("fitted", "_extend", "object", value=["Popen"]), "."),
+        (put("fitted", "_extend", value={"eval": "1+1"}), "does not know"),
+        (put("fitted", "transform", value=1), "no fitted attribute"),
+        (put("fitted", "limits", value=1), "no fitted attribute"),
+        (put("fitted", "__class__", value=1), "no fitted attribute"),
+        (put("fitted", "_extend", value=None), "do not belong together"),
+        (put("fitted", "_trained", value=3), "do not belong together"),
+        (put("parameters", "colour", value=1), "no parameter 'colour'"),
+        (put("parameters", "n_components", value=-1), "n_components"),
+        (put("fitted", "embedding_", value={"array": 10**9}), "no item"),
+        (put("fitted", "embedding_", value={"array": "../x"}), "where a number should stand"),
+        (put("fitted", "_trained", "fields", "radius", value={"tuple": 3}), "not a readable model"),
+        (put("fitted", "_trained", "fields", "extra", value=3), "not a readable model"),
+        (lambda content: [1, 2], "lacks"),
+        (lambda content: {}, "lacks"),
+    ],
+)
+def test_hostile_text(saved: Path, change: Any, words: str) -> None:
+    with pytest.raises(FileProblem, match=words) as caught:
+        lowfold.load(rewritten(saved, change))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        header("(1000000000, 1000000000)"),
+        header("(-3, 2)"),
+        header("(3, 2)"),
+        header("(2,)", "|O"),
+        b"",
+        b"garbage",
+        header("(2,)") + b"\0" * 16,
+    ],
+    ids=["huge", "negative", "missing bytes", "objects", "empty", "garbage", "other size"],
+)
+def test_hostile_arrays(saved: Path, data: bytes) -> None:
+    with zipfile.ZipFile(saved) as archive:
+        content = json.loads(archive.read(TEXT))
+    number = content["fitted"]["_trained"]["fields"]["coordinates"]["array"]
+    with pytest.raises(FileProblem):
+        lowfold.load(rewritten(saved, arrays={f"{number}.npy": data}))
+
+
+def test_a_graph_that_points_outside_is_refused(saved: Path) -> None:
+    with zipfile.ZipFile(saved) as archive:
+        number = json.loads(archive.read(TEXT))["fitted"]["graph_"]["fields"]["indices"]["array"]
+        with archive.open(f"{number}.npy") as stream:
+            indices = np.lib.format.read_array(stream)
+    indices = indices.copy()
+    indices[0] = 10**6
+    with (saved.parent / "x.npy").open("wb") as stream:
+        np.save(stream, indices)
+    with pytest.raises(FileProblem, match="indices must lie in"):
+        lowfold.load(rewritten(saved, arrays={f"{number}.npy": (saved.parent / "x.npy").read_bytes()}))
+
+
+def test_packed_members_are_refused(saved: Path) -> None:
+    with pytest.raises(FileProblem, match="packed"):
+        lowfold.load(rewritten(saved, compression=zipfile.ZIP_DEFLATED))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_damaged_files(saved: Path, seed: int) -> None:
+    """Cut short or with flipped bytes: the model as it was, or one sentence; never another exception."""
+    rng = np.random.default_rng(seed)
+    data = saved.read_bytes()
+    bad = saved.with_name("bad")
+    for _ in range(40):
+        if rng.random() < 0.3:
+            changed = data[: rng.integers(0, len(data))]
+        else:
+            array = bytearray(data)
+            for place in rng.integers(0, len(data), size=rng.integers(1, 6)):
+                array[place] = rng.integers(0, 256)
+            changed = bytes(array)
+        bad.write_bytes(changed)
+        try:
+            lowfold.load(bad)
+        except FileProblem as error:
+            assert "\n" not in str(error)
+
+
+def test_deep_nesting_is_refused(saved: Path) -> None:
+    with zipfile.ZipFile(saved.with_name("bad"), "w") as archive:
+        archive.writestr(TEXT, '{"list":[' * 100_000)
+    with pytest.raises(FileProblem):
+        lowfold.load(saved.with_name("bad"))
+
+
+@pytest.mark.parametrize("data", [b"", b"x1,x2\n1,2\n", b"PK\x03\x04"])
+def test_foreign_files(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "f").write_bytes(data)
+    with pytest.raises(FileProblem):
+        lowfold.load(tmp_path / "f")
+    with pytest.raises(FileProblem, match="no such file"):
+        lowfold.load(tmp_path / "missing")
+    with pytest.raises(FileProblem, match="folder"):
+        lowfold.load(tmp_path)

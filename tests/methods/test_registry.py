@@ -1,0 +1,79 @@
+"""The registry, the files in methods/, the public names, README's table and the command line agree."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import lowfold
+from lowfold.methods.registry import BY_NAME, REGISTRY
+
+ROOT = Path(__file__).resolve().parents[2]
+FAMILIES = {"linear", "MDS", "kernel", "spectral", "semidefinite", "neighbour embedding", "clustering"}
+NOT_METHODS = {"registry", "files", "plan"}
+
+
+def tool(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_names_are_unique() -> None:
+    assert len(BY_NAME) == len(REGISTRY)
+    assert len({name.lower() for name in BY_NAME}) == len(REGISTRY)
+
+
+@pytest.mark.parametrize("entry", REGISTRY, ids=lambda entry: entry.name)
+def test_every_row_is_a_documented_class(entry: lowfold.methods.registry.Entry) -> None:
+    cls = getattr(lowfold, entry.name)
+    assert cls.__module__ == f"lowfold.methods.{entry.module}"
+    assert entry.family in FAMILIES
+    assert set(entry.inputs) <= {"points", "distances", "graph", "matrices", "tensors"}
+    assert entry.inputs
+    assert "Parameters\n" in cls.__doc__
+    assert "{" + "n_components}" not in cls.__doc__
+    assert any(year in entry.citation for year in map(str, range(1900, 2030)))
+    assert set(cls._get_param_names()) <= set(cls.limits), "a parameter without limits"
+
+
+def test_every_file_has_a_row() -> None:
+    files = {p.stem for p in (ROOT / "src/lowfold/methods").glob("*.py") if not p.stem.startswith("_")} - NOT_METHODS
+    assert files == {entry.module for entry in REGISTRY}
+
+
+def test_public_names() -> None:
+    assert set(BY_NAME) <= set(lowfold.__all__)
+    assert len(lowfold.__all__) == len(set(lowfold.__all__))
+    for name in lowfold.__all__:
+        assert getattr(lowfold, name) is not None
+    assert dir(lowfold) == sorted(lowfold.__all__)
+    with pytest.raises(AttributeError, match="its methods are PCA"):
+        lowfold.NoSuchMethod  # noqa: B018
+
+
+def test_readme_has_the_table_of_now() -> None:
+    table = tool("readme_table")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert table.replaced(text) == text, "run: python tools/readme_table.py"
+
+
+def test_the_command_line_knows_every_method() -> None:
+    from lowfold.cli._values import find_method
+
+    for entry in REGISTRY:
+        assert find_method(entry.module) is entry or find_method(entry.name) is entry
+
+
+def test_import_is_light() -> None:
+    code = "import lowfold, sys; print([n for n in ('sklearn', 'numba', 'pandas', 'matplotlib') if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
