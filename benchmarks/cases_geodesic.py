@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from data import Data
 from harness import THREADS, Case, Side, Target
-from quality import embedding
 
 K = 12
 
@@ -21,7 +20,7 @@ CASES = (
         n=10_000,
         data="swiss_roll",
         sides=(Side("lowfold", "lowfold_isomap"), Side("sklearn", "sklearn_isomap"), Side("tapkee", "tapkee_isomap")),
-        check="embedding",
+        check="quality.embedding",
         target=Target(speedup=12, memory=1e9, at_most={"residual": 1e-3}),
         warm=5_500,
     ),
@@ -35,7 +34,7 @@ CASES = (
             Side("sklearn", "sklearn_isomap"),
             Side("tapkee", "tapkee_isomap", skip="about eight times the time of 10,000 points"),
         ),
-        check="embedding",
+        check="quality.embedding",
         target=Target(speedup=15, memory=2.6e9, at_most={"residual": 1e-3}),
         warm=5_500,
         timeout=600,
@@ -45,8 +44,11 @@ CASES = (
         group="isomap",
         n=50_000,
         data="swiss_roll",
-        sides=(Side("lowfold", "lowfold_isomap"), Side("sklearn", "sklearn_isomap", skip="its two float64 matrices alone are 40 GB")),
-        check="embedding",
+        sides=(
+            Side("lowfold", "lowfold_isomap"),
+            Side("sklearn", "sklearn_isomap", skip="its two float64 matrices alone are 40 GB"),
+        ),
+        check="quality.embedding",
         target=Target(memory=11e9, at_most={"residual": 1e-3}),
         warm=5_500,
         repeat=1,

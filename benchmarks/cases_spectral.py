@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from data import Data
 from harness import THREADS, Case, Side, Target
-from quality import procrustes_error, strip_harmonics
+from quality import procrustes_error
 
 K = 12
 
@@ -39,7 +39,7 @@ CASES = (
             Side("sklearn-amg", "sklearn_le_amg"),
             Side("sklearn-arpack", "sklearn_le_arpack"),
         ),
-        check="strip_harmonics",
+        check="quality.strip_harmonics",
         target=Target(speedup=1, over=("sklearn-amg",), at_most={"residual": 1e-4}),
         warm=21_000,
         quick=2_000,
@@ -54,7 +54,7 @@ CASES = (
             Side("sklearn-amg", "sklearn_le_amg"),
             Side("sklearn-arpack", "sklearn_le_arpack"),
         ),
-        check="strip_harmonics",
+        check="quality.strip_harmonics",
         target=Target(speedup=1, over=("sklearn-amg",), at_most={"residual": 1e-4}),
         warm=21_000,
         quick=2_000,

@@ -1,18 +1,20 @@
-"""What a benchmark case is, and where the cases are. Only the standard library: the parent process stays small.
+"""What a benchmark case is, and where the cases are.
 
-A family is a file `cases_<family>.py` with a literal `CASES` and the functions that the cases name. A side is a function
-that takes the data, does what is not to be timed, and returns the call that is:
+A family is a file `cases_<family>.py` with a literal `CASES` and the functions that the cases name. A side is a
+function that takes the data, does what is not to be timed, and returns the call that is:
 
     def sklearn_isomap(data):
         from sklearn.manifold import Isomap
         model = Isomap(n_neighbors=12, n_components=2, n_jobs=2)
         return lambda: model.fit(data.X)
 
-A check is a function of (data, what the call returned) that gives a dict of numbers.
+A check is a function of (data, what the call returned) that gives a dict of numbers. The data sets are in
+`data.py`, checks that families share in `quality.py`.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from dataclasses import dataclass, field
@@ -75,13 +77,19 @@ def load_module(path: Path) -> ModuleType:
     return module
 
 
+def find(module: ModuleType, name: str) -> Any:
+    """The function that a case names: of its own file, or "quality.embedding" of another one; None if there is none."""
+    home, _, function = name.rpartition(".")
+    return getattr(importlib.import_module(home) if home else module, function, None)
+
+
 def load_cases(folder: Path = HERE) -> list[Case]:
     """All cases of a folder, in the order of the files; a name that stands twice, or names no function, is an error."""
     cases: list[Case] = []
     for path in sorted(folder.glob("cases_*.py")):
         module = load_module(path)
         for case in module.CASES:
-            missing = [f for f in (case.check, *(side.call for side in case.sides)) if not hasattr(module, f)]
+            missing = [f for f in (case.check, *(side.call for side in case.sides)) if find(module, f) is None]
             if missing:
                 raise LookupError(f"{path.name}: case {case.name} names {', '.join(missing)}, which is not there")
             cases.append(Case(**{**case.__dict__, "file": str(path)}))

@@ -16,7 +16,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from harness import THREADS, load_module
+from harness import THREADS, find, load_module
 
 
 def hold_to_threads() -> None:
@@ -35,7 +35,7 @@ def measure(task: dict[str, Any]) -> dict[str, Any]:
     module = load_module(Path(task["file"]))
     import data as builders
 
-    build, side, check = getattr(builders, task["data"]), getattr(module, task["call"]), getattr(module, task["check"])
+    build, side, check = getattr(builders, task["data"]), find(module, task["call"]), find(module, task["check"])
     if task["warm"]:
         side(build(task["warm"], task["options"]))()
     data = build(task["n"], task["options"])

@@ -27,7 +27,7 @@ def affine_r2(Y: Floats, truth: Floats) -> float:
 
 
 def embedding(data: Data, model: Any) -> dict[str, float]:
-    """Procrustes error and affine R^2 against the true coordinates; the gap-relative residual where the model says it."""
+    """Procrustes error and affine R^2 against the true coordinates, and the residual that the model reports."""
     assert data.truth is not None
     Y = np.asarray(model.embedding_, dtype=np.float64)
     found = {"procrustes": procrustes_error(Y, data.truth), "affine_r2": affine_r2(Y, data.truth)}
@@ -52,7 +52,11 @@ def strip_harmonics(data: Data, model: Any) -> dict[str, float]:
     values = (U * LU).sum(axis=0)
     residuals = np.linalg.norm(LU - U * values, axis=0)
     overlap = abs(float(U[:, 0] @ U[:, 1]))
-    return {"residual": float(residuals.max() / (1.25 * values.max())), "ratio_2_1": float(values[1] / values[0]), "overlap": overlap}
+    return {
+        "residual": float(residuals.max() / (1.25 * values.max())),
+        "ratio_2_1": float(values[1] / values[0]),
+        "overlap": overlap,
+    }
 
 
 def neighbours(data: Data, found: Any) -> dict[str, float]:

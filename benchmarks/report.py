@@ -7,6 +7,7 @@ import os
 import platform
 import time
 from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -78,11 +79,12 @@ def verdict(case: Case, rows: list[Row]) -> list[str]:
                 continue
             ratio = row.get("ratio") or row.get("ratio_at_least")
             if ratio is not None:
-                lines.append(f"{_met(ratio >= target.speedup)}: {ratio:.2f}x faster than {row['side']} ({target.speedup:g}x)")
+                lines.append(
+                    f"{_met(ratio >= target.speedup)}: {ratio:.2f}x faster than {row['side']} ({target.speedup:g}x)"
+                )
     if target.memory is not None:
-        lines.append(
-            f"{_met(ours['peak'] <= target.memory)}: peak {ours['peak'] / 1e9:.2f} GB (at most {target.memory / 1e9:g} GB)"
-        )
+        peak = ours["peak"] / 1e9
+        lines.append(f"{_met(ours['peak'] <= target.memory)}: peak {peak:.2f} GB (at most {target.memory / 1e9:g} GB)")
     numbers = {**ours["quality"], "wall": ours["wall"]}
     for name, limit in target.at_most.items():
         lines.append(f"{_met(numbers[name] <= limit)}: {name} {numbers[name]:.3g} (at most {limit:g})")
@@ -102,7 +104,7 @@ def growth(rows: list[Row]) -> list[tuple[str, str, int, int, float]]:
     for group in dict.fromkeys(row["group"] for row in done):
         for side in dict.fromkeys(row["side"] for row in done if row["group"] == group):
             line = sorted((r["n"], r["wall"]) for r in done if r["group"] == group and r["side"] == side)
-            for (n1, t1), (n2, t2) in zip(line, line[1:], strict=False):
+            for (n1, t1), (n2, t2) in pairwise(line):
                 if n2 > n1:
                     found.append((group, side, n1, n2, math.log(t2 / t1) / math.log(n2 / n1)))
     return found
@@ -114,11 +116,12 @@ def markdown(about: dict[str, Any], cases: list[Case], rows: list[Row], verdicts
     page = [
         "# Benchmarks",
         "",
-        f"{about['date']}, {about['machine']}, {about['threads']} threads for every side. Python {about['python']}, {packages}.",
+        f"{about['date']}, {about['machine']}, {about['threads']} threads for every side.",
+        f"Python {about['python']}, {packages}.",
         "",
-        "One process per measurement. Each process first makes the same call on a small set, so imports and compiled code are",
-        "not counted. Best wall time of the repeats; CPU time and peak memory (whole process, data included) of that run.",
-        "The ratio is the side's wall time over lowfold's.",
+        "One process per measurement. Each process first makes the same call on a small set, so that imports and",
+        "compiling are not counted. Best wall time of the repeats; CPU time and peak memory (whole process, data",
+        "included) of that run. The ratio is the side's wall time over lowfold's.",
     ]
     if about["quick"]:
         page += ["", "**Quick run: tiny sizes, the numbers mean nothing.**"]

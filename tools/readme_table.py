@@ -1,7 +1,7 @@
 """Write the table of methods into README.md, between its two markers, from the registry.
 
-    python tools/readme_table.py           # rewrite README.md
-    python tools/readme_table.py --check   # only say whether it is up to date
+python tools/readme_table.py           # rewrite README.md
+python tools/readme_table.py --check   # only say whether it is up to date
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PLACED = {
     "DiffusionMaps": "row of the kernel",
     "HessianLLE": "affine map of a patch",
     "Isomap": "geodesics",
-    "KernelIsomap": "row of the kernel",
+    "KernelIsomap": "geodesics",
     "LandmarkIsomap": "triangulation",
     "LandmarkMVU": "barycentric weights",
     "LaplacianEigenmaps": "row of the kernel",

@@ -35,8 +35,14 @@ if TYPE_CHECKING:
     from lowfold.methods.nonmetric_mds import NonmetricMDS
     from lowfold.methods.pca import PCA
     from lowfold.methods.plan import plan
+    from lowfold.methods.replicated_mds import ReplicatedMDS
+    from lowfold.methods.sne import SNE
     from lowfold.methods.spectral_clustering import SpectralClustering
     from lowfold.methods.supervised_lle import SupervisedLLE
+    from lowfold.methods.symmetric_sne import SymmetricSNE
+    from lowfold.methods.tsne import TSNE
+    from lowfold.methods.vector_diffusion_maps import VectorDiffusionMaps
+    from lowfold.methods.weighted_mds import WeightedMDS
 
 __version__ = "0.1.0"
 
@@ -59,6 +65,8 @@ __all__ = [
     "LTSA",
     "PCA",
     "REGISTRY",
+    "SNE",
+    "TSNE",
     "ClassicalMDS",
     "ConformalIsomap",
     "DiffusionMaps",
@@ -73,8 +81,12 @@ __all__ = [
     "ModifiedLLE",
     "Neighbors",
     "NonmetricMDS",
+    "ReplicatedMDS",
     "SpectralClustering",
     "SupervisedLLE",
+    "SymmetricSNE",
+    "VectorDiffusionMaps",
+    "WeightedMDS",
     "config_context",
     "configuration_dimension",
     "datasets",

@@ -101,7 +101,9 @@ def test_a_matrix_of_distances(run: Any, tmp_path: Path) -> None:
     n = 12
     D = np.abs(np.subtract.outer(np.arange(n), np.arange(n))).astype(float)
     np.savetxt(tmp_path / "d.csv", D, delimiter=",")
-    code, said, _ = run("embed", tmp_path / "d.csv", "-m", "classical-mds", "--metric", "precomputed", "--n-components", 1)
+    code, said, _ = run(
+        "embed", tmp_path / "d.csv", "-m", "classical-mds", "--metric", "precomputed", "--n-components", 1
+    )
     assert code == 0
     y = np.array([float(line) for line in said.splitlines()[1:]])
     assert np.allclose(np.abs(np.subtract.outer(y, y)), D)
@@ -113,7 +115,9 @@ def test_gaps_in_a_matrix_are_unmeasured(run: Any, tmp_path: Path) -> None:
         D[i, i + 1] = D[i + 1, i] = 1.0
     np.fill_diagonal(D, 0.0)
     np.savetxt(tmp_path / "d.csv", D, delimiter=",")
-    code, said, _ = run("embed", tmp_path / "d.csv", "-m", "isomap", "--metric", "precomputed", "--n-components", 1, "-q")
+    code, said, _ = run(
+        "embed", tmp_path / "d.csv", "-m", "isomap", "--metric", "precomputed", "--n-components", 1, "-q"
+    )
     assert code == 0
     y = np.sort([float(line) for line in said.splitlines()[1:]])
     assert np.allclose(np.diff(y), 1.0)

@@ -31,9 +31,10 @@ def test_a_pipe_through_standard_input_and_output() -> None:
 
 @pytest.mark.parametrize("args", [["--help"], ["list"], ["--version"], ["versions"]])
 def test_quick_commands_load_nothing_heavy(args: list[str]) -> None:
+    heavy = ("sklearn", "numba", "pandas", "matplotlib", "scipy", "rich")
     code = (
         "import sys; from lowfold.cli import main; main(sys.argv[1:]); "
-        "print([n for n in ('sklearn', 'numba', 'pandas', 'matplotlib', 'scipy', 'rich') if n in sys.modules], file=sys.stderr)"
+        f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True, check=True)
     assert done.stderr.splitlines()[-1] == "[]"

@@ -83,7 +83,9 @@ def test_blocks_and_threads_do_not_change_a_product(n_jobs: int) -> None:
     np.testing.assert_allclose(multiply(A, V, n_jobs=n_jobs), A @ V, rtol=1e-14, atol=1e-12)
     np.testing.assert_array_equal(multiply(A, V, n_jobs=n_jobs), multiply(A, V, n_jobs=3 - n_jobs))
     D = A.toarray()
-    np.testing.assert_array_equal(DenseOperator(D, n_jobs=n_jobs).apply(V), DenseOperator(D, n_jobs=3 - n_jobs).apply(V))
+    np.testing.assert_array_equal(
+        DenseOperator(D, n_jobs=n_jobs).apply(V), DenseOperator(D, n_jobs=3 - n_jobs).apply(V)
+    )
     np.testing.assert_allclose(DenseOperator(D, n_jobs=n_jobs).apply(V), D @ V, atol=1e-10)
 
 

@@ -53,7 +53,26 @@ def test_parse_bytes_reads(value: object, expected: int) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [0, -1, "0", "-1GB", "", ".", "1.2.3GB", "GB", "8XB", "8 G B", "nan", "inf", "1e400", "0.1", float("nan"), None, True, [8]],
+    [
+        0,
+        -1,
+        "0",
+        "-1GB",
+        "",
+        ".",
+        "1.2.3GB",
+        "GB",
+        "8XB",
+        "8 G B",
+        "nan",
+        "inf",
+        "1e400",
+        "0.1",
+        float("nan"),
+        None,
+        True,
+        [8],
+    ],
 )
 def test_parse_bytes_refuses_in_words(value: object) -> None:
     with pytest.raises(InvalidInput, match="memory must be a positive number of bytes") as caught:
@@ -83,14 +102,17 @@ def test_require_says_what_how_much_and_the_way_out() -> None:
         assert not fits(1001)
         assert not fits(501, share=0.5)
         require(1000, "a thing", "do less")
-        with pytest.raises(MemoryBudgetExceeded, match=re.escape("a thing needs 2.0 kB, the memory budget is 1.0 kB; do less")):
+        with pytest.raises(
+            MemoryBudgetExceeded, match=re.escape("a thing needs 2.0 kB, the memory budget is 1.0 kB; do less")
+        ):
             require(2000, "a thing", "do less")
     assert issubclass(MemoryBudgetExceeded, ValueError)
     assert issubclass(MemoryBudgetExceeded, MemoryError)
 
 
 @pytest.mark.parametrize(
-    ("n", "words"), [(0, "0 B"), (999, "999 B"), (1234567, "1.2 MB"), (5e9, "5.0 GB"), (2e12, "2.0 TB"), (5e15, "5000.0 TB")]
+    ("n", "words"),
+    [(0, "0 B"), (999, "999 B"), (1234567, "1.2 MB"), (5e9, "5.0 GB"), (2e12, "2.0 TB"), (5e15, "5000.0 TB")],
 )
 def test_pretty_bytes(n: float, words: str) -> None:
     assert pretty_bytes(n) == words
@@ -164,7 +186,9 @@ def test_limits_refuse(limit: Int, value: object) -> None:
 def test_check_limits_writes_one_sentence() -> None:
     limits = {"k": (Int(1), Null("min(10, n - 1)")), "mode": (Choice(("a", "b")),)}
     check_limits("M", {"k": None, "mode": "a"}, limits)
-    with pytest.raises(InvalidInput, match=re.escape("k of M must be an int of at least 1 or None (min(10, n - 1)); got 0")):
+    with pytest.raises(
+        InvalidInput, match=re.escape("k of M must be an int of at least 1 or None (min(10, n - 1)); got 0")
+    ):
         check_limits("M", {"k": 0, "mode": "c"}, limits)
     with pytest.raises(InvalidInput) as caught:
         check_limits("M", {"k": np.zeros(10_000)}, limits)
@@ -175,10 +199,10 @@ def test_generator_is_one_stream() -> None:
     rng = np.random.default_rng(3)
     assert generator(rng) is rng
     assert generator(5).integers(1 << 30) == generator(np.int64(5)).integers(1 << 30)
-    legacy = np.random.RandomState(1)  # noqa: NPY002 - what is tested
+    legacy = np.random.RandomState(1)
     first, second = generator(legacy).random(), generator(legacy).random()
     assert first != second
-    assert generator(np.random.RandomState(1)).random() == first  # noqa: NPY002
+    assert generator(np.random.RandomState(1)).random() == first
     for bad in (-1, 1.5, "0", True, [1]):
         with pytest.raises(InvalidInput, match="random_state must be"):
             generator(bad)

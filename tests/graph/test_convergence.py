@@ -33,8 +33,10 @@ def test_graph_distance_correlates_with_the_geodesic(seed: int) -> None:
 
 
 def test_quotients_tighten_with_more_points() -> None:
-    spreads = [np.quantile(ratios(n, 10, 0)[1], 0.95) - 1 for n in (300, 900, 2700)]
-    assert spreads[0] > spreads[1] > spreads[2] > 0
+    # fewer points than 800 leave short circuits between the layers
+    errors = [np.quantile(np.abs(ratios(n, 10, 0)[1] - 1), 0.95) for n in (400, 800, 2500)]
+    assert errors[0] > 0.5
+    assert errors[0] > errors[1] > errors[2] > 0
 
 
 def arc(n: int, gap: float = 0.6) -> tuple[np.ndarray, np.ndarray]:
@@ -70,7 +72,7 @@ def test_graph_distance_is_a_metric_and_never_below_the_chord() -> None:
     X = rng.normal(size=(60, 3))
     chord = np.linalg.norm(X[:, None] - X, axis=-1)
     D = geodesics(nearest(points(X), 8).union())
-    assert (D >= chord - 1e-12).all()
+    assert (chord - 1e-12 <= D).all()
     np.testing.assert_allclose(D, D.T, rtol=1e-14)  # sums from either end
     assert (D[:, None, :] <= D[:, :, None] + D[None] + 1e-12).all()
     complete = geodesics(nearest(points(X), 59).union())

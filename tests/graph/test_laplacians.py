@@ -101,7 +101,9 @@ def test_spectral_bounds_of_simple_graphs(seed: int, p: float) -> None:
 @pytest.mark.parametrize("n", [3, 4, 9])
 def test_two_is_reached_by_bipartite_graphs_only_and_complete_graphs_have_one_value(n: int) -> None:
     def spectrum(example: datasets.GraphExample) -> np.ndarray:
-        return np.linalg.eigvalsh(normalized_laplacian(Weights.unit(Graph.from_edges(example.n, example.edges))).dense())
+        return np.linalg.eigvalsh(
+            normalized_laplacian(Weights.unit(Graph.from_edges(example.n, example.edges))).dense()
+        )
 
     np.testing.assert_allclose(spectrum(datasets.complete_graph(n))[1:], n / (n - 1))
     assert abs(spectrum(datasets.path_graph(n))[-1] - 2) < 1e-12

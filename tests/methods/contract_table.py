@@ -59,6 +59,31 @@ def bottom_over_root_degree(model: Any, kernel: Any) -> np.ndarray:
     return bottom(model, kernel) / np.sqrt(model.degrees_)[:, None]
 
 
+def walking(model: Any, kernel: Any) -> np.ndarray:
+    """lambda^t v / sqrt(phi_0) from the top of the walk's symmetric form, the trivial vector left out."""
+    values, vectors = np.linalg.eigh(kernel.dense())
+    values, vectors = values[::-1], vectors[:, ::-1]
+    d = model.embedding_.shape[1]
+    return vectors[:, 1 : 1 + d] * values[1 : 1 + d] ** model.t / np.sqrt(model.stationary_)[:, None]
+
+
+def turning(model: Any, kernel: Any) -> np.ndarray:
+    """Features of pairs of vector fields from the top of the connection's matrix."""
+    from lowfold.methods._vector_extend import vector_features
+
+    values, vectors = np.linalg.eigh(kernel.dense())
+    fields = vectors[:, ::-1].reshape(len(model.embedding_), model.tangent_dim_, -1)
+    return vector_features(fields, values[::-1], model.pairs_, model.t)
+
+
+def cutting(model: Any, kernel: Any) -> np.ndarray:
+    """Vectors from the bottom, trivial one included, over the root of the degrees."""
+    _, vectors = np.linalg.eigh(kernel.dense())
+    W = np.exp(-(model.graph_.lengths**2) / model.scale_)
+    degrees = np.bincount(model.graph_.rows(), W)
+    return vectors[:, : model.embedding_.shape[1]] / np.sqrt(degrees)[:, None]
+
+
 RNG = np.random.default_rng(7)
 SHEET = RNG.random((60, 4)) + 2.0
 BLOBS = np.vstack([SHEET[:35], SHEET[35:] + 20.0])
@@ -83,6 +108,43 @@ ALIGNMENT = {
     "tol": (1e-1, RNG.random((500, 10)), {}),
 }
 
+ISOMAP = {
+    **GRAPH,
+    "paths": None,  # all give the same distances: test_isomap
+    "conformal": True,
+    "landmarks": 20,
+    "landmark_rule": ("kmeans++", None, {"landmarks": 20}),
+    "shift": 1.0,
+    "random_state": (1, None, {"landmarks": 20}),
+    "tol": (1e-1, RNG.random((500, 10)), {}),
+}
+
+DESCENT = {
+    "n_components": 1,
+    "metric": "template",
+    "metric_params": ({"p": 1}, None, {"metric": "minkowski"}),
+    "init": "random",
+    "n_init": (3, RNG.normal(size=(40, 6)), {"init": "random"}),
+    "max_iter": 2,
+    "tol": 1e-2,
+    "normalization": "unit",
+    "random_state": (1, None, {"init": "random"}),
+}
+
+NEIGHBOUR = {
+    "n_components": 1,
+    "perplexity": 5.0,
+    "metric": "template",
+    "metric_params": ({"p": 1}, None, {"metric": "minkowski"}),
+    "learning_rate": 0.01,
+    "momentum": 0.3,
+    "max_iter": 60,
+    "min_grad_norm": 100.0,
+    "n_iter_without_progress": None,  # only where the cost rises: test_tsne
+    "callback": (lambda iteration, cost, layout: True, None, {}),
+    "normalization": "unit",
+}
+
 CONTRACT: dict[str, Case] = {
     "PCA": Case(
         other_values={"n_components": 1, "solver": "svd", "normalization": "unit"},
@@ -103,7 +165,7 @@ CONTRACT: dict[str, Case] = {
         restores=0.5,
     ),
     "Isomap": Case(
-        other_values={**GRAPH, "paths": None, "tol": (1e-1, RNG.random((500, 10)), {})},  # paths: test_isomap
+        other_values=ISOMAP,
         rebuild=leading,
         restores=0.35,
     ),
@@ -137,5 +199,126 @@ CONTRACT: dict[str, Case] = {
     "LTSA": Case(other_values={**ALIGNMENT, "include_self": False}, rebuild=bottom, restores=0.35),
     "HessianLLE": Case(
         other_values={**ALIGNMENT, "include_self": False, "anchor": 3}, rebuild=bottom, restores=0.35
+    ),
+    "LandmarkIsomap": Case(other_values=ISOMAP, rebuild=leading, restores=0.35),
+    "KernelIsomap": Case(other_values=ISOMAP, rebuild=leading, restores=0.35),
+    "ConformalIsomap": Case(
+        other_values={name: ISOMAP[name] for name in ISOMAP if name != "conformal"}, rebuild=leading, restores=0.35
+    ),
+    "LocallyLinearIsomap": Case(
+        other_values={
+            **ISOMAP,
+            "linearity": (0.2, RNG.normal(size=(60, 4)), {}),
+            "metric": "angular",
+            "metric_params": ({"M": np.diag([1.0, 2.0, 3.0, 4.0])}, None, {"metric": "mahalanobis"}),
+        },
+        rebuild=leading,
+        restores=0.35,
+    ),
+    "DiffusionMaps": Case(
+        other_values={
+            **GRAPH,
+            "threshold": 0.1,
+            "weights": "binary",
+            "scale": 0.5,
+            "tuning": (3, None, {"weights": "self_tuning"}),
+            "alpha": 0.0,
+            "self_loops": 0.5,
+            "t": 3.0,
+            "convention": "symmetric",
+            "landmarks": 40,
+            "landmark_rule": ("kmeans++", None, {"landmarks": 40}),
+            "random_state": (1, None, {"landmarks": 40}),
+            "tol": (1e-1, RNG.random((500, 10)), {}),
+        },
+        rebuild=walking,
+        restores=0.35,
+    ),
+    "VectorDiffusionMaps": Case(
+        other_values={
+            **GRAPH,
+            "n_eigenvectors": 4,
+            "tangent_dim": 2,
+            "variance": (0.3, None, {"tangent_dim": "median"}),
+            "scale": 0.5,
+            "pca_scale": 0.01,
+            "alpha": 0.0,
+            "self_loops": 0.5,
+            "t": 3.0,
+            "metric": "angular",
+            "metric_params": ({"M": np.diag([1.0, 2.0, 3.0, 4.0])}, None, {"metric": "mahalanobis"}),
+            "tol": (1e-1, RNG.random((500, 10)), {}),
+        },
+        params={"tangent_dim": 1},  # pairs of fields on a surface are perpendicular, which gives columns of zeros
+        rebuild=turning,
+        restores=1.0,
+    ),
+    "SpectralClustering": Case(
+        other_values={
+            **{name: GRAPH[name] for name in GRAPH if name not in ("n_components", "on_disconnected", "normalization")},
+            "n_clusters": 3,
+            "max_clusters": (2, None, {"n_clusters": None}),
+            "weights": "binary",
+            "scale": 0.5,
+            "laplacian": "symmetric",
+            "n_init": None,  # the best of several starts: test_spectral_clustering
+            "random_state": None,  # the order of labels: test_spectral_clustering
+            "tol": (1e-1, RNG.random((500, 10)), {}),
+        },
+        params={"n_clusters": 2},
+        rebuild=cutting,
+        inverts=False,
+        why="a clustering has no normalization; test_spectral_clustering has the way back",
+    ),
+    "MetricMDS": Case(
+        other_values={**DESCENT, "weights": "sammon", "p": 1.0, "algorithm": "gradient", "landmarks": 10},
+        restores=0.35,
+        why="the kernel is that of the last step: test_metric_mds",
+    ),
+    "NonmetricMDS": Case(
+        other_values={**DESCENT, "ties": ("secondary", np.round(SHEET, 1), {})},
+        restores=0.35,
+        stable=False,  # ranks of nearly equal distances change with their last digits
+        why="the kernel is that of the last step: test_nonmetric_mds",
+    ),
+    "ReplicatedMDS": Case(
+        other_values={}, rows=False, why="several matrices; test_replicated_mds has the same checks"
+    ),
+    "WeightedMDS": Case(other_values={}, rows=False, why="several matrices; test_weighted_mds has the same checks"),
+    "SNE": Case(
+        other_values={**NEIGHBOUR, "init": "pca", "early_exaggeration": 4.0, "gains": True, "random_state": 1},
+        params={"max_iter": 120},
+        restores=0.5,
+        stable=False,  # far from converged after so few steps
+        why="the kernel is the affinities: test_sne",
+    ),
+    "SymmetricSNE": Case(
+        other_values={
+            **NEIGHBOUR,
+            "affinities": "joint",
+            "init": "pca",
+            "early_exaggeration": 4.0,
+            "gains": True,
+            "random_state": 1,
+        },
+        params={"max_iter": 120},
+        restores=0.5,
+        stable=False,
+        why="the kernel is the affinities: test_sne",
+    ),
+    "TSNE": Case(
+        other_values={
+            **NEIGHBOUR,
+            "affinities": "joint",
+            "method": ("neighbors", None, {"perplexity": 5.0}),
+            "init": "random",
+            "early_exaggeration": 4.0,
+            "gains": False,
+            "random_state": (1, None, {"init": "random"}),
+        },
+        params={"max_iter": 120},
+        restores=0.5,
+        stable=False,
+        why="the kernel is the affinities: test_tsne",
     ),
 }

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.methods.contract_table import CONTRACT, Case
 
 import lowfold
 from lowfold._core.errors import InvalidInput, LowfoldWarning, MemoryBudgetExceeded
 from lowfold._core.memory import pretty_bytes
-from tests.methods.contract_table import CONTRACT, Case
 
 
 def roll(n: int = 600, seed: int = 0) -> np.ndarray:
     return lowfold.datasets.swiss_roll(n, random_state=seed).X
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in lowfold.REGISTRY])
-def test_every_method_has_a_plan(name: str) -> None:
-    case = CONTRACT.get(name, Case({}))
-    if not case.rows:
-        pytest.skip("takes no rows of features")
-    told = lowfold.plan(roll(120) + 20, name, **case.params)
+@pytest.mark.parametrize("entry", lowfold.REGISTRY, ids=lambda entry: entry.name)
+def test_every_method_has_a_plan(entry: Any) -> None:
+    name, X = entry.name, roll(120) + 20
+    if "points" not in entry.inputs:
+        D = np.linalg.norm(X[:, None] - X[None], axis=2)
+        X = np.stack([D, 1.1 * D])
+    told = lowfold.plan(X, name, **CONTRACT.get(name, Case({})).params)
     assert told.method == name
     assert told.n == 120
     assert told.fits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +65,19 @@ def test_readme_has_the_table_of_now() -> None:
     table = tool("readme_table")
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert table.replaced(text) == text, "run: python tools/readme_table.py"
+
+
+@pytest.mark.extra("matplotlib")
+def test_readme_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    code = text.partition("```python\n")[2].partition("```")[0]
+    names: dict[str, object] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    assert names["Y"].shape == (1000, 2)  # type: ignore[attr-defined]
+    assert {path.name for path in tmp_path.iterdir()} == {"roll.png", "roll.lowfold"}
+    for link in re.findall(r"\]\(([\w./-]+)\)", text):
+        assert (ROOT / link).exists() or link == "ARCHITECTURE.md", link
 
 
 def test_the_command_line_knows_every_method() -> None:

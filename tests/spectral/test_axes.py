@@ -13,7 +13,7 @@ from lowfold.spectral import nystrom, principal_axes
 ROUTES = ("covariance", "gram", "svd")
 
 
-@pytest.mark.parametrize("route", ("auto", *ROUTES))
+@pytest.mark.parametrize("route", ["auto", *ROUTES])
 @pytest.mark.parametrize("shape", [(50, 6), (6, 50), (20, 20)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_every_route_gives_the_axes_of_the_svd(route: str, shape: tuple[int, int], dtype: type) -> None:

@@ -42,8 +42,8 @@ def test_the_largest_are_the_algebraically_largest(n: int, solver: str) -> None:
         np.testing.assert_allclose(A @ pairs.vectors, pairs.vectors * pairs.values, atol=1e-4)
 
 
-@pytest.mark.parametrize("solver", ["auto", "dense", "lanczos", "davidson"])
-@pytest.mark.parametrize("n", [2, 6, 80, 450])
+@pytest.mark.parametrize("solver", ["auto", "dense", "lanczos"])
+@pytest.mark.parametrize("n", [6, 80, 450])
 def test_the_smallest_are_the_algebraically_smallest(n: int, solver: str) -> None:
     A = symmetric(n, n + 1)
     k = min(2, n - 1)
@@ -52,7 +52,7 @@ def test_the_smallest_are_the_algebraically_smallest(n: int, solver: str) -> Non
     np.testing.assert_allclose(pairs.values, np.linalg.eigvalsh(A)[:k], atol=1e-8)
 
 
-@pytest.mark.parametrize("solver", ["shift_invert", "amg"])
+@pytest.mark.parametrize("solver", ["shift_invert", "davidson", "amg"])
 def test_solvers_for_psd_operators_refuse_others(solver: str) -> None:
     if solver == "amg":
         pytest.importorskip("pyamg")
@@ -124,11 +124,12 @@ def test_tiny_eigenvalues_of_an_alignment_kernel(n: int, solver: str) -> None:
     np.testing.assert_allclose(null.T @ pairs.vectors, 0.0, atol=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore::lowfold._core.errors.AccuracyWarning")  # loose tolerances are the point here
 @pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-8])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_residual_bounds_the_angle(tol: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    n = 300
+    n = 120
     Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
     values = np.sort(np.concatenate([rng.random(n - 4), 1.2 + rng.random(4)]))[::-1]
     A = DenseOperator((Q * values) @ Q.T)
@@ -136,8 +137,8 @@ def test_the_residual_bounds_the_angle(tol: float, seed: int) -> None:
         pairs = largest(A, 4, run=Run(solver=solver, tol=tol))
         assert angle(pairs.vectors, Q[:, :4]) <= 2 * pairs.residual + 1e-13
         assert abs(pairs.gap - (values[3] - values[4])) <= 0.1 * (values[3] - values[4])
-    B = sp.random_array((n, n), density=0.02, rng=rng)
-    op = SparseOperator(sp.csr_array(B @ B.T + 0.01 * sp.eye_array(n)), psd=True)
+    B = sp.random_array((n, n), density=0.04, rng=rng)
+    op = SparseOperator(sp.csr_array(B @ B.T + sp.diags_array(0.01 + np.arange(n) / n)), psd=True)  # simple values
     truth = np.linalg.eigh(op.dense())[1][:, :3]
     for solver in ("shift_invert", "davidson", "lanczos"):
         found = smallest(op, 3, run=Run(solver=solver, tol=tol))
@@ -190,7 +191,13 @@ def test_impossible_questions_get_words(call, words: str) -> None:  # type: igno
 
 @pytest.mark.parametrize(
     ("solver", "end"),
-    [("krylov", smallest), ("randomized", smallest), ("shift_invert", largest), ("davidson", largest), ("amg", largest)],
+    [
+        ("krylov", smallest),
+        ("randomized", smallest),
+        ("shift_invert", largest),
+        ("davidson", largest),
+        ("amg", largest),
+    ],
 )
 def test_solvers_refuse_what_they_cannot_honour(solver: str, end) -> None:  # type: ignore[no-untyped-def]
     op = SparseOperator(sp.csr_array(np.diag(np.arange(1.0, 9))), psd=True)

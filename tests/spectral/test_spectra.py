@@ -22,7 +22,7 @@ EXAMPLES = {
     "cube": datasets.grid_graph(8, 9, 7),
     "torus": datasets.torus_graph(15, 20),
     "complete": datasets.complete_graph(60),
-    "star": datasets.star_graph(150),
+    "star": datasets.star_graph(520),
     "hypercube": datasets.hypercube_graph(8),
 }
 
@@ -74,8 +74,14 @@ def test_bottom_of_known_laplacians(name: str, solver: str) -> None:
         assert pairs.residual < 1e-6
 
 
-@pytest.mark.parametrize("solver", ["dense", "lanczos", "krylov"])
-@pytest.mark.parametrize("name", ["path", "grid", "torus", "hypercube"])
+@pytest.mark.parametrize(
+    ("name", "solver"),
+    [
+        *[(name, solver) for name in ("path", "grid", "torus", "hypercube") for solver in ("dense", "krylov")],
+        ("path", "lanczos"),  # a single vector sees one direction of a multiple eigenvalue: simple ones only
+        ("grid", "lanczos"),
+    ],
+)
 def test_top_of_known_laplacians(name: str, solver: str) -> None:
     example = EXAMPLES[name]
     values = example.laplacian_eigenvalues()[::-1]
@@ -140,7 +146,10 @@ def test_several_components_return_none_of_their_null_vectors(solver: str, sizes
         null[starts[c] : starts[c + 1], c] = c + 1.0
     truth = np.sort(np.concatenate([datasets.path_graph(m).laplacian_eigenvalues()[1:] for m in sizes]))
     k = wanted(np.r_[0, truth], 3)
-    pairs = smallest(op, k, null=null, run=Run(solver=solver, tol=1e-8))
+    with warnings.catch_warnings():
+        if solver == "amg":  # stops after a fixed number of steps and says what the answer is worth
+            warnings.simplefilter("ignore", AccuracyWarning)
+        pairs = smallest(op, k, null=null, run=Run(solver=solver, tol=1e-8))
     np.testing.assert_allclose(pairs.values, truth[:k], atol=1e-8)
     assert pairs.values[0] > 1e-5
     np.testing.assert_allclose(null.T @ pairs.vectors, 0.0, atol=1e-8)

@@ -174,17 +174,21 @@ def _brute(F: Features, Q: Features, k: int, itself: bool, run: Run, progress: P
     # at computed distance t is truly at least (t - 3 c |x|^2) / (1 + 2 c) away, whatever its own norm.
     c = _rounding(F)
     parts = block_slices(len(Q), 1024)
+    among = _nearest_among(Fc, norms, width, run, progress) if itself else None
 
     def work(i: int) -> None:
         rows = parts[i]
-        keys = np.full((rows.stop - rows.start, width), np.inf, dtype=F.dtype)
-        items = np.full(keys.shape, n, dtype=np.int64)
-        for columns in block_slices(n, _TILE):
-            block = Qc[rows] @ Fc[columns].T
-            block *= -2
-            block += query_norms[rows, None]
-            block += norms[None, columns]
-            loops.keep_nearest(block, columns.start, own[rows], keys, items)
+        if among is not None:
+            keys, items = among[0][rows], among[1][rows]
+        else:
+            keys = np.full((rows.stop - rows.start, width), np.inf, dtype=F.dtype)
+            items = np.full(keys.shape, n, dtype=np.int64)
+            for columns in block_slices(n, _TILE):
+                block = Qc[rows] @ Fc[columns].T
+                block *= -2
+                block += query_norms[rows, None]
+                block += norms[None, columns]
+                loops.keep_nearest(block, columns.start, own[rows], keys, items)
         exact = np.empty(items.shape)
         loops.candidate_distances(Q[rows], F, items, exact)
         exact, items = _sorted_rows(exact, items)
@@ -197,6 +201,48 @@ def _brute(F: Features, Q: Features, k: int, itself: bool, run: Run, progress: P
         rows = np.flatnonzero(~certain)
         squared[rows], index[rows] = _exact(F, Q, rows, own, k, run)
     return squared, index, 1.0
+
+
+def _nearest_among(
+    F: Features, norms: NDArray[np.floating], width: int, run: Run, progress: Progress
+) -> tuple[NDArray[np.floating], Ints]:
+    """Squared distances and indices, in no order, of the `width` nearest others of every point.
+
+    Each product serves both of its points. Tiles of points meet in rounds, as in a tournament: in one round no tile
+    meets two others, so that threads never touch the same rows.
+    """
+    loops = kernels(_KERNELS)
+    keys = np.full((len(F), width), np.inf, dtype=F.dtype)
+    items = np.full(keys.shape, len(F), dtype=np.int64)
+    tiles = block_slices(len(F), 512)
+    scaled = -2 * F
+    rounds = _tournament(len(tiles))
+
+    for turn, meetings in enumerate(rounds):
+
+        def work(i: int, meetings: list[tuple[int, int]] = meetings) -> None:
+            a, b = (tiles[t] for t in meetings[i])
+            loops.keep_nearest_both(scaled[a] @ F[b].T, norms, a.start, b.start, keys, items)
+
+        run_blocks(work, len(meetings), n_jobs=run.n_jobs)
+        progress((turn + 1) / len(rounds))
+    return keys, items
+
+
+def _tournament(m: int) -> list[list[tuple[int, int]]]:
+    """Rounds in which each of m players meets every other once, and at last itself (the circle method).
+
+    >>> _tournament(4)
+    [[(0, 3), (1, 2)], [(0, 2), (1, 3)], [(0, 1), (2, 3)], [(0, 0), (1, 1), (2, 2), (3, 3)]]
+    """
+    even = m + m % 2
+    circle = list(range(1, even))
+    rounds = []
+    for turn in range(even - 1):
+        seats = [0, *circle[even - 1 - turn :], *circle[: even - 1 - turn]]
+        pairs = [(seats[i], seats[even - 1 - i]) for i in range(even // 2)]
+        rounds.append(sorted((min(p), max(p)) for p in pairs if max(p) < m))
+    return [*rounds, [(i, i) for i in range(m)]]
 
 
 def _exact(F: Features, Q: Features, rows: Ints, own: Ints, k: int, run: Run) -> tuple[Floats, Ints]:
@@ -216,8 +262,8 @@ def _exact(F: Features, Q: Features, rows: Ints, own: Ints, k: int, run: Run) ->
 def _faiss(F: Features, Q: Features, k: int, itself: bool, run: Run, progress: Progress) -> Found:
     """Approximate: an inverted file with exact distances inside, as many lists as 95% recall on a sample takes.
 
-    The recall is measured on 200 rows against an exact search and returned. An inverted file gives the same answer with any
-    number of threads; graph indices do not.
+    The recall is measured on 200 rows against an exact search and returned. An inverted file gives the same answer with
+    any number of threads; graph indices do not.
     """
     faiss = load_extra("faiss", "ann", "search='faiss'")
     n, D = F.shape

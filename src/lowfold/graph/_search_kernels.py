@@ -48,6 +48,36 @@ def keep_nearest(block, first_column, own, keys, items):
 
 
 @njit(nogil=True, cache=True)
+def keep_nearest_both(block, norms, first_row, first_column, keys, items):
+    """Update the heaps of rows and of columns: block holds -2 <x_r, x_c>, so d^2 = block + |x_r|^2 + |x_c|^2.
+
+    A tile on the diagonal has every pair twice; only the part above the diagonal is read.
+    """
+    rows, columns = block.shape
+    k = keys.shape[1]
+    tops = keys[first_column : first_column + columns, 0].copy()
+    for r in range(rows):
+        i = first_row + r
+        key, item = keys[i], items[i]
+        top, norm = key[0], norms[i]
+        for c in range(r + 1 if first_row == first_column else 0, columns):
+            j = first_column + c
+            d = (block[r, c] + norm) + norms[j]
+            if d <= top and (d < top or j < item[0]):
+                key[0] = d
+                item[0] = j
+                _sift(key, item, k)
+                top = key[0]
+                if first_row == first_column:
+                    tops[r] = top
+            if d <= tops[c] and (d < tops[c] or i < items[j, 0]):
+                keys[j, 0] = d
+                items[j, 0] = i
+                _sift(keys[j], items[j], k)
+                tops[c] = keys[j, 0]
+
+
+@njit(nogil=True, cache=True)
 def exact_rows(queries, points, rows, own, k, out_distance, out_index):
     """The k nearest points of each query row by direct differences in float64: squared distances, ties by index."""
     n, D = points.shape

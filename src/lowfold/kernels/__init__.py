@@ -1,6 +1,6 @@
 """From `Neighbors` or `Graph` to an operator; pure functions that show their formula."""
 
-from lowfold.kernels._gaussian import auto_scale, binary, decreasing, gaussian, scale_from_heat_time, scale_from_sigma
+from lowfold.kernels._alignment import Alignment, align, kernel_sum
 from lowfold.kernels._barycentric import barycentric_weights
 from lowfold.kernels._diffusion import (
     SCALES,
@@ -17,12 +17,14 @@ from lowfold.kernels._diffusion import (
     std_scale,
 )
 from lowfold.kernels._euclidean import configuration_dimension, is_euclidean, minimal_shift, shift_bound
+from lowfold.kernels._functions import KERNELS, Mercer, mercer_kernel, scale_from_width, squared_distances
+from lowfold.kernels._gaussian import auto_scale, binary, decreasing, gaussian, scale_from_heat_time, scale_from_sigma
 from lowfold.kernels._gram import centred_gram, centred_similarity
-from lowfold.kernels._landmarks import LANDMARK_RULES, choose_landmarks
-from lowfold.kernels._local_planes import linear_neighbors
-from lowfold.kernels._pixels import pixel_graph
-from lowfold.kernels._alignment import Alignment, align, kernel_sum
 from lowfold.kernels._hessian import hessian_alignment, hessian_rows, quadratic_dimension
+from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
+from lowfold.kernels._landmarks import LANDMARK_RULES, choose_landmarks
+from lowfold.kernels._latent import Latent
+from lowfold.kernels._linearised import Linearised, linearised
 from lowfold.kernels._lle import (
     REG_WHEN,
     WEIGHTS,
@@ -36,17 +38,29 @@ from lowfold.kernels._lle import (
     multiple_weights,
     reconstruction_alignment,
 )
+from lowfold.kernels._local_planes import linear_neighbors
+from lowfold.kernels._mercer import MercerExpansion, karhunen_loeve, karhunen_loeve_coefficients, mercer_expansion
 from lowfold.kernels._patches import Coordinates, Geometry, Lengths, Patches, geometry_of
+from lowfold.kernels._pixels import pixel_graph
+from lowfold.kernels._random import (
+    BOUNDS,
+    RANDOM_KINDS,
+    RandomEntries,
+    jl_min_dim,
+    jl_success_probability,
+    lipschitz_constants,
+    random_entries,
+    random_matrix,
+)
+from lowfold.kernels._robust import LowRankSparse, geometric_median, l1_directions, low_rank_plus_sparse
 from lowfold.kernels._tangent import tangent_alignment, tangents
 from lowfold.kernels._unfold import bridge_alignment, unfolded
-from lowfold.kernels._functions import KERNELS, Mercer, mercer_kernel, scale_from_width, squared_distances
-from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
-from lowfold.kernels._latent import Latent
-from lowfold.kernels._mercer import MercerExpansion, karhunen_loeve_coefficients, karhunen_loeve, mercer_expansion
 
 __all__ = [
+    "BOUNDS",
     "KERNELS",
     "LANDMARK_RULES",
+    "RANDOM_KINDS",
     "REG_WHEN",
     "SCALES",
     "WEIGHTS",
@@ -57,10 +71,13 @@ __all__ = [
     "KernelOperator",
     "Latent",
     "Lengths",
+    "Linearised",
+    "LowRankSparse",
     "Mercer",
     "MercerExpansion",
     "Patches",
     "Profile",
+    "RandomEntries",
     "SlopeScale",
     "Walk",
     "align",
@@ -73,24 +90,31 @@ __all__ = [
     "centred_gram",
     "centred_similarity",
     "choose_landmarks",
-    "karhunen_loeve_coefficients",
     "complete_weights",
     "configuration_dimension",
     "decreasing",
     "down_weighted",
     "gaussian",
+    "geometric_median",
     "geometry_of",
     "gram_weights",
     "hessian_alignment",
     "hessian_rows",
     "is_admissible",
     "is_euclidean",
+    "jl_min_dim",
+    "jl_success_probability",
     "karhunen_loeve",
+    "karhunen_loeve_coefficients",
     "kernel_operator",
     "kernel_sum",
+    "l1_directions",
     "limit_weights",
     "linear_neighbors",
+    "linearised",
+    "lipschitz_constants",
     "local_scales",
+    "low_rank_plus_sparse",
     "markov",
     "markov_dense",
     "mean_value_coordinates",
@@ -101,6 +125,8 @@ __all__ = [
     "multiple_weights",
     "pixel_graph",
     "quadratic_dimension",
+    "random_entries",
+    "random_matrix",
     "reconstruction_alignment",
     "scale_from_heat_time",
     "scale_from_sigma",

@@ -30,7 +30,8 @@ class Profile:
 
     weights  "heat": exp(-d^2 / scale); "self_tuning": exp(-d^2 / (t_x t_y scale)); "binary": 1; or a function h, which
              gives h(d^2 / scale)
-    local    t_j of the training points, their distance to the `tuning`-th nearest other point; None but for "self_tuning"
+    local    t_j of the training points, their distance to the `tuning`-th nearest other point; None but for
+    "self_tuning"
     """
 
     weights: str | Callable[[Floats], Floats]
@@ -47,8 +48,8 @@ class Profile:
         values = np.asarray(self.weights(ratio), dtype=np.float64)
         if values.shape != np.shape(squared):
             raise InvalidInput(
-                f"weights must map an array of squared distances over scale to one of its shape; got {values.shape} for "
-                f"{np.shape(squared)}"
+                f"weights must map an array of squared distances over scale to one of its shape; got {values.shape} "
+                f"for {np.shape(squared)}"
             )
         if not np.isfinite(values).all() or values.min(initial=0.0) < 0:
             raise InvalidInput("weights must be a finite function, 0 or more; an admissible kernel has no other values")
@@ -85,14 +86,16 @@ class Walk:
     @property
     def stationary(self) -> Floats:
         """phi_0 = d / sum(d): where the walk ends up, whatever its start."""
-        return self.degrees / self.degrees.sum()
+        return np.asarray(self.degrees / self.degrees.sum())
 
     def right(self, pairs: Eigenpairs) -> Floats:
         """psi with P psi = lambda psi and sum_i psi_i^2 phi_0(i) = 1; psi_0 = 1."""
         return pairs.vectors / np.sqrt(self.stationary)[:, None]
 
     def left(self, pairs: Eigenpairs) -> Floats:
-        """phi with phi' P = lambda phi' and sum_i phi_i^2 / phi_0(i) = 1; phi_l = psi_l phi_0, phi_k' psi_l = delta_kl."""
+        """phi with phi' P = lambda phi' and sum_i phi_i^2 / phi_0(i) = 1; phi_l = psi_l phi_0, phi_k' psi_l =
+        delta_kl.
+        """
         return pairs.vectors * np.sqrt(self.stationary)[:, None]
 
     def transition(self) -> csr_array | Floats:
@@ -133,7 +136,7 @@ def markov_dense(K: Floats, *, alpha: float, n_jobs: int | None = None) -> Walk:
 def complete_weights(distances: NDArray[np.floating], profile: Profile, loops: float) -> Floats:
     """k(x_i, x_j) for all pairs, `loops` on the diagonal, 0 where the distance is unmeasured (NaN) or infinite."""
     n = len(distances)
-    require(4 * 8.0 * n * n, f"a complete graph of {n} points", "use n_neighbors, radius, a threshold above 0 or landmarks")
+    require(4 * 8.0 * n * n, f"a complete graph of {n} points", "use n_neighbors, radius, threshold > 0 or landmarks")
     squared = distances.astype(np.float64) ** 2
     known = np.isfinite(squared)
     squared[~known] = 0.0
@@ -143,18 +146,21 @@ def complete_weights(distances: NDArray[np.floating], profile: Profile, loops: f
     return K
 
 
-def _positive(q: Floats) -> Floats:
+def _positive(q: NDArray[np.floating]) -> Floats:
     lonely = np.flatnonzero(~(q > 0))
     if len(lonely):
         raise InvalidInput(
-            f"point {lonely[0]} has no weight at all ({len(lonely)} such points), so no walk leaves it; use a larger scale, "
+            f"point {lonely[0]} has no weight at all ({len(lonely)} such points), so no walk leaves it; use a larger "
+            "scale, "
             "more n_neighbors, or self_loops above 0"
         )
-    return q
+    return np.asarray(q, dtype=np.float64)
 
 
 def local_scales(neighbors: Neighbors, m: int) -> Floats:
-    """t_i = distance from point i to its m-th nearest neighbour. Coincident points: the smallest positive t instead of 0."""
+    """t_i = distance from point i to its m-th nearest neighbour. Coincident points: the smallest positive t instead of
+    0.
+    """
     t = neighbors.distances[neighbors.indptr[:-1] + m - 1]
     positive = t > 0
     if not positive.any():
@@ -173,8 +179,8 @@ def slope_scale(graph: Graph, *, steps: int = 60) -> SlopeScale:
     """The scale e at which S(e) = sum_ij exp(-d_ij^2 / e), self included, grows fastest on log-log axes.
 
     Between too small (S = n, only the points themselves) and too large (S = number of pairs) log S rises with slope
-    dim / 2 (Coifman, Shkolnisky, Sigworth & Singer 2008, doi:10.1109/TIP.2008.2002305). Edges that a graph leaves out lower
-    the slope at large scales.
+    dim / 2 (Coifman, Shkolnisky, Sigworth & Singer 2008, doi:10.1109/TIP.2008.2002305). Edges that a graph leaves out
+    lower the slope at large scales.
     """
     squared = graph.lengths[graph.lengths > 0] ** 2
     if len(squared) == 0:

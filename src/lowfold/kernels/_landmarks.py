@@ -24,8 +24,8 @@ def choose_landmarks(
 
     An int m with a rule: "random" draws m points; "maxmin" starts at a random one and takes the point farthest from all
     landmarks so far (de Silva & Tenenbaum 2004); "kmeans++" draws the next with probability proportional to the squared
-    distance to the nearest landmark. An array of indices is taken as it is. Distances are those of the source; on a graph
-    without points they are geodesics, one row per landmark.
+    distance to the nearest landmark. An array of indices is taken as it is. Distances are those of the source; on a
+    graph without points they are geodesics, one row per landmark.
     """
     run = run or Run()
     n = where.n

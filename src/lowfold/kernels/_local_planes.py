@@ -36,21 +36,23 @@ def padded(neighbors: Neighbors) -> Padded:
 
 def principal_directions(V: Floats, d: int) -> tuple[Floats, Floats]:
     """Leading singular directions (m, D, d) and all singular values, descending, of a stack V (m, k, D)."""
-    m, k, D = V.shape
-    if D <= k:
+    k, D = V.shape[1:]
+    if k >= D:
         values, U = stacked_eigh(V.transpose(0, 2, 1) @ V)
         return np.ascontiguousarray(U[:, :, ::-1][:, :, :d]), np.sqrt(np.maximum(values[:, ::-1], 0.0))
     _, s, Vt = stacked_svd(V)
     return np.ascontiguousarray(Vt[:, :d].transpose(0, 2, 1)), s
 
 
-def robust_planes(V: Floats, distance: Floats, real: NDArray[np.bool_], d: int, *, rounds: int = 5) -> tuple[Floats, Floats]:
+def robust_planes(
+    V: Floats, distance: Floats, real: NDArray[np.bool_], d: int, *, rounds: int = 5
+) -> tuple[Floats, Floats]:
     """Bases (m, D, d) of the planes through each point that most of its neighbours lie in, and their heights above it.
 
     Directions V_j / |V_j| are fitted by least squares, first those of the nearer half, then all with weights
     1 / (1 + (sine / 0.3)^4), the sine of their angle to the plane: a neighbour on another sheet loses its say.
     """
-    m, k, _ = V.shape
+    k = V.shape[1]
     length = np.where(distance > 0, distance, 1.0)
     unit = V / length[:, :, None]
     near = np.arange(k)[None, :] < np.maximum(d + 1, np.ceil(real.sum(axis=1) / 2))[:, None]
@@ -63,8 +65,21 @@ def robust_planes(V: Floats, distance: Floats, real: NDArray[np.bool_], d: int, 
     return T, sine * distance
 
 
+def _medians(height: Floats, real: NDArray[np.bool_]) -> Floats:
+    """Median of the real entries of each row, the lower one of two; 0 for a row without any."""
+    ordered = np.sort(np.where(real, height, np.inf), axis=1)
+    middle = ordered[np.arange(len(ordered)), np.maximum(real.sum(axis=1) - 1, 0) // 2]
+    return np.where(np.isfinite(middle), middle, 0.0)
+
+
 def linear_neighbors(
-    X: Points, neighbors: Neighbors, d: int, *, linearity: float = 0.7, queries: Points | None = None, run: Run | None = None
+    X: Points,
+    neighbors: Neighbors,
+    d: int,
+    *,
+    linearity: float = 0.7,
+    queries: Points | None = None,
+    run: Run | None = None,
 ) -> Neighbors:
     """The neighbours that lie in the local planes of both ends of their edge, after Saxena, Gupta & Mukerjee (2004).
 
@@ -77,26 +92,28 @@ def linear_neighbors(
     m, D = neighbors.n, X.shape[1]
     d = min(d, D)
     planes, noise, out = np.empty((m, D, d)), np.empty(m), np.zeros(pad.real.shape, dtype=bool)
+    lengths = np.empty(pad.real.shape)  # in the metric's features, where planes are; the metric may end in another unit
     parts = block_slices(m, max(1, 2_000_000 // (pad.index.shape[1] * D)))
 
     def differences(part: slice) -> Floats:
         return X[pad.index[part]].astype(np.float64) - rows[part].astype(np.float64)[:, None, :]
 
     def too_high(height: Floats, level: Floats, part: slice) -> NDArray[np.bool_]:
-        return (height > linearity * pad.distance[part]) & (height > 3 * level)
+        return (height > linearity * lengths[part]) & (height > 3 * level)
 
     def fit(i: int) -> None:
         part = parts[i]
-        planes[part], height = robust_planes(differences(part), pad.distance[part], pad.real[part], d)
-        level = np.ma.median(np.ma.masked_array(height, ~pad.real[part]), axis=1)
-        noise[part] = np.ma.filled(level, 0.0)
+        V = differences(part)
+        planes[part], height = robust_planes(V, np.linalg.norm(V, axis=2), pad.real[part], d)
+        noise[part] = _medians(height, pad.real[part])
+        lengths[part] = np.linalg.norm(V, axis=2)
         out[part] = too_high(height, noise[part][:, None], part)
 
     def other_end(i: int) -> None:
         part = parts[i]
         V, there = differences(part), pad.index[part]
         inside = np.einsum("mkd,mkdc->mkc", V, planes[there])
-        height = np.sqrt(np.maximum(pad.distance[part] ** 2 - (inside**2).sum(axis=2), 0.0))
+        height = np.sqrt(np.maximum(lengths[part] ** 2 - (inside**2).sum(axis=2), 0.0))
         out[part] |= too_high(height, noise[there], part)
 
     run_blocks(fit, len(parts), n_jobs=run.n_jobs)

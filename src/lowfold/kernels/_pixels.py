@@ -14,8 +14,8 @@ def pixel_graph(
 ) -> Graph:
     """Pixels within `radius` joined by edges with d^2 = |I_i - I_j|^2 / intensity^2 + |p_i - p_j|^2 / distance^2.
 
-    Heat weights of scale 1 on it are Shi & Malik's: exp(-dI^2 / intensity^2) exp(-dp^2 / distance^2). `image` is (h, w) or
-    (h, w, channels), with values of about 0 to 1; pixels are numbered row by row.
+    Heat weights of scale 1 on it are Shi & Malik's: exp(-dI^2 / intensity^2) exp(-dp^2 / distance^2). `image` is (h, w)
+    or (h, w, channels), with values of about 0 to 1; pixels are numbered row by row.
 
     >>> pixel_graph(np.zeros((2, 3)), radius=1).n_edges
     7

@@ -150,7 +150,7 @@ def _measured_graph(data: Data) -> Graph:
 def _edge_terms(graph: Graph, weights: Any, W: Any, run: Run) -> EdgeTerms:
     rows = graph.rows()
     once = rows < graph.indices
-    i, j, delta = rows[once].astype(np.int32), graph.indices[once], graph.lengths[once]
+    i, j, delta = rows[once].astype(np.int32), graph.indices[once].astype(np.int32), graph.lengths[once]
     weight = np.empty(0)
     if W is not None:
         weight = W[i, j]
@@ -168,8 +168,9 @@ def _refuse_pieces(terms: PairTerms | EdgeTerms) -> None:
     labels = components(measured_graph(terms))
     if labels.max() > 0:
         raise InvalidInput(
-            f"the measured pairs (of positive weight) fall into {labels.max() + 1} groups of points without a pair between "
-            "them, so their places to each other are not determined; measure pairs between the groups, or embed each alone"
+            f"the measured pairs of positive weight fall into {labels.max() + 1} groups of points without a pair "
+            "between them, so their places to each other are not determined; measure pairs between the groups, or "
+            "embed each alone"
         )
 
 
@@ -195,10 +196,10 @@ def all_edges(terms: PairTerms | EdgeTerms) -> EdgeTerms:
     i, j = np.triu_indices(terms.n, 1)
     delta = D[i, j].astype(np.float64)
     known = np.isfinite(delta)
-    weight = np.empty(0)
+    weight: Floats = np.empty(0)
     if terms.weights == "given":
         known &= terms.W[i, j] > 0
-        weight = terms.W[i, j][known]
+        weight = np.asarray(terms.W[i, j][known], dtype=np.float64)
     return EdgeTerms(terms.n, i[known].astype(np.int32), j[known].astype(np.int32), delta[known], weight, terms.n_jobs)
 
 
@@ -225,7 +226,7 @@ def random_start(terms: PairTerms | EdgeTerms, d: int, run: Run) -> Floats:
 
 
 def classical_start(terms: PairTerms | EdgeTerms, data: Data, d: int, landmarks: int | None, run: Run) -> Floats:
-    """Classical MDS: of the points themselves where it is PCA, of all pairs, or of landmarks with the rest triangulated."""
+    """Classical MDS: PCA of points where that is the same, of all pairs, or of landmarks with the rest triangulated."""
     n, source = terms.n, data.source
     complete = isinstance(terms, PairTerms) and terms.complete
     if landmarks is None and isinstance(source, Points) and source.metric.feature_map and not source.metric.finish:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
-from lowfold.graph import Measured, Neighbors, Pairs
+from lowfold.graph import Neighbors
 from lowfold.methods._descent import measured_columns
 from lowfold.methods._fit import Floats, Queries, Trained
 from lowfold.optimize import place_rows, triangulate
@@ -24,8 +24,8 @@ class StressRow:
     """Least stress over the new row: y minimises sum_j w_j (delta_j - d(y, y_j))^2, every other point held.
 
     Majorised from two starts, where squared distances would put it and the place of its nearest point; the better one
-    counts. With a curve (`knots`, `heights`) dissimilarities are first led through it: the disparities of a nonmetric fit.
-    Given weights belong to pairs of the fit, so new points weigh all pairs alike.
+    counts. With a curve (`knots`, `heights`) dissimilarities are first led through it: the disparities of a nonmetric
+    fit. Given weights belong to pairs of the fit, so new points weigh all pairs alike.
     """
 
     weights: str = "unit"
@@ -37,7 +37,7 @@ class StressRow:
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         Y = trained.coordinates
-        m = len(queries) if isinstance(queries, np.ndarray) else _count(queries)
+        m = found.n
         out = np.empty((m, Y.shape[1]))
         parts = block_slices(m, 64)
         nearest = found.indices[found.indptr[:-1]]
@@ -60,11 +60,8 @@ class StressRow:
         return np.where((second_stress < first_stress)[:, None], second, first)
 
 
-def _count(queries: Pairs | Measured) -> int:
-    return queries.n
-
-
 def _refuse_unmeasured(delta: NDArray[np.floating], first: int) -> None:
     nothing = ~np.isfinite(delta).any(axis=0)
     if nothing.any():
-        raise InvalidInput(f"row {first + int(np.argmax(nothing))} of X has no measured dissimilarity to a training point")
+        row = first + int(np.argmax(nothing))
+        raise InvalidInput(f"row {row} of X has no measured dissimilarity to a training point; measure some")

@@ -1,4 +1,6 @@
-"""New points of diffusion maps: their row of the kernel, the Nystrom formula on it, and landmarks that stand for all."""
+"""New points of diffusion maps: their row of the kernel, the Nystrom formula on it, and landmarks that stand for
+all.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,9 @@ from lowfold.spectral import nystrom
 def query_edges(
     trained: Trained, queries: Queries, found: Neighbors, kth_distance: Floats | None, symmetrize: str, run: Run
 ) -> Neighbors:
-    """The edges that a new point would have in the symmetrised graph: to its own neighbours AND to every point that would
-    count it among its own. Without these reverse edges a training point would come back displaced by about one percent.
+    """The edges that a new point would have in the symmetrised graph: to its own neighbours AND to every point that
+    would count it among its own. Without these reverse edges a training point would come back displaced by about one
+    percent.
     """
     if trained.n_neighbors is None or kth_distance is None or trained.source is None:
         return found
@@ -61,7 +64,7 @@ def all_pairs(trained: Trained, queries: Queries) -> Neighbors:
     else:
         assert isinstance(trained.source, Points)
         D = trained.source.rows(queries)
-    m, n = D.shape
+    n = D.shape[1]
     order = np.argsort(D, axis=1, kind="stable")
     flat = np.take_along_axis(D, order, 1)
     kept = np.isfinite(flat)
@@ -115,11 +118,11 @@ class DiffusionRow:
             k = edges.distances
         else:
             k = profile(edges.distances**2, self._product(trained, queries, edges, run))
-        q = np.bincount(edges.rows(), k, minlength=edges.n)
+        q: Floats = np.bincount(edges.rows(), k, minlength=edges.n).astype(np.float64)
         if not (q > 0).all():
             raise InvalidInput(
-                f"row {np.flatnonzero(~(q > 0))[0]} of the new points is so far from all training points that its weights "
-                "are zero; use a larger scale, or leave this row out"
+                f"row {np.flatnonzero(~(q > 0))[0]} of the new points is so far from all training points that its "
+                "weights are zero; use a larger scale, or leave this row out"
             )
         corrected = k * self.densities[edges.indices] ** -self.alpha
         rows = csr_array((corrected, edges.indices, edges.indptr), shape=(edges.n, edges.n_points))
@@ -134,7 +137,9 @@ class DiffusionRow:
         return within_radius(trained.source, self.reach, queries=queries, run=run)
 
     def _product(self, trained: Trained, queries: Queries, edges: Neighbors, run: Run) -> Floats | float:
-        """t_x t_j. The nearest point stands for x itself, as x_i does in its own row: t_x belongs to the one after `tuning`."""
+        """t_x t_j. The nearest point stands for x itself, as x_i does in its own row: t_x belongs to the one after
+        `tuning`.
+        """
         if self.local is None:
             return 1.0
         assert trained.source is not None

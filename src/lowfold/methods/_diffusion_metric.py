@@ -52,7 +52,7 @@ def _odd(S: Operator, first: Floats, second: Floats) -> Floats:
     """Half a step is missing on each side: (r_x - r_y)' S (r_x - r_y)."""
     left, right = S.apply(np.ascontiguousarray(first.T)), S.apply(np.ascontiguousarray(second.T))
     own = np.einsum("ij,ji->i", first, left)[:, None] + np.einsum("ij,ji->i", second, right)[None, :]
-    return np.sqrt(np.maximum(own - 2 * first @ right, 0.0))
+    return np.asarray(np.sqrt(np.maximum(own - 2 * first @ right, 0.0)))
 
 
 def _walked(model: Any, walk: Walk, X: Any, t: int) -> Floats:

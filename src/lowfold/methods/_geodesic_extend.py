@@ -1,4 +1,6 @@
-"""New points of Isomap and its variants: geodesics to all points or to landmarks, conformal or plain, shifted or not."""
+"""New points of Isomap and its variants: geodesics to all points or to landmarks, conformal or plain, shifted or
+not.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from lowfold.methods._fit import Floats, Queries, Trained
 
 
 def conformal_factors(graph: Graph | None, neighbors: Neighbors | None) -> Floats:
-    """m_i, the mean distance from point i to its neighbours; the smallest positive one where all of them coincide with i."""
+    """m_i, the mean distance from point i to its neighbours; the smallest positive one where all of them coincide with
+    i.
+    """
     if neighbors is None:
         assert graph is not None
         neighbors = graph.neighbors()
@@ -40,7 +44,8 @@ def conformal_lengths(graph: Graph, factors: Floats | None) -> Graph:
 
 @dataclass(frozen=True, eq=False)
 class LandmarkRow:
-    """Geodesics from the new point through its neighbours, to the landmarks (all points if None), then as classical MDS.
+    """Geodesics from the new point through its neighbours, to the landmarks (all points if None), then as classical
+    MDS.
 
     `factors` are the mean neighbour distances of conformal lengths; `shift` is the constant added to every geodesic.
     """
@@ -77,7 +82,8 @@ class LandmarkRow:
         lost = np.flatnonzero((bare <= 1e-8 * self.values) & (self.values > 0))
         if len(lost):
             raise InvalidInput(
-                f"component {lost[0] + 1} cannot be extended to new points: the shift of {tau:.4g} alone makes its eigenvalue; "
+                f"component {lost[0] + 1} cannot be extended to new points: the shift of {tau:.4g} alone makes its "
+                "eigenvalue; "
                 "use fewer n_components, or no shift"
             )
         stretch = np.where(self.values > 0, self.values / np.where(bare > 0, bare, 1.0), 0.0)

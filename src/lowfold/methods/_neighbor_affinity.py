@@ -49,8 +49,8 @@ def squared_rows(data: Data) -> Callable[[slice], Floats]:
         D = symmetric_dissimilarities(source.distances, stacklevel=8)
         if not np.isfinite(D).all():
             raise InvalidInput(
-                "some pairs are unmeasured, and probabilities of all pairs are needed; pass a sparse matrix of the measured "
-                'pairs to TSNE(method="neighbors")'
+                "some pairs are unmeasured, and probabilities of all pairs are needed; pass a sparse matrix of the "
+                'measured pairs to TSNE(method="neighbors")'
             )
 
         def rows(part: slice) -> Floats:
@@ -93,9 +93,7 @@ def _row_entropy(p: Floats) -> Floats:
     return np.asarray((p * np.log(np.where(p > 0, p, 1.0))).sum(axis=1))
 
 
-def dense_affinities(
-    data: Data, perplexity: float, kind: str, run: Run
-) -> DenseAffinities:
+def dense_affinities(data: Data, perplexity: float, kind: str, run: Run) -> DenseAffinities:
     """P of all pairs.
 
     kind="conditional": p_ij = (p_{j|i} + p_{i|j}) / 2n, each point with its own width;

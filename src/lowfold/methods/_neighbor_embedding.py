@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Flag, Function, Int, Limits, Null, Real, RealArray
@@ -75,8 +76,8 @@ class NeighborEmbedding(Method):
         super()._check(data)
         if data.source is None:
             raise InvalidInput(
-                f"{type(self).__name__} needs points or distances; a graph is passed as a sparse matrix of its lengths with "
-                'metric="precomputed"'
+                f"{type(self).__name__} needs points or distances; got a graph: pass its lengths as a sparse matrix to "
+                'TSNE(metric="precomputed")'
             )
 
     def _embed(self, data: Data, run: Run) -> Fit:
@@ -120,10 +121,8 @@ class NeighborEmbedding(Method):
     def _momentum(self) -> Callable[[int], float]:
         if self.momentum is None:
             return default_momentum
-        if callable(self.momentum):
-            return self.momentum
-        alpha = float(self.momentum)
-        return lambda t: alpha
+        given = self.momentum
+        return (lambda t: float(given(t))) if callable(given) else (lambda t: float(given))
 
     def kernel(self) -> Operator:
         """The symmetric affinities P that the layout was fitted to."""
@@ -142,7 +141,8 @@ class NeighborEmbedding(Method):
 class NeighborRow:
     """Least KL(P_x || Q_x) over the new row: its probabilities of the training points, all of them held.
 
-    Descends from two places, the mean of its neighbours by their probabilities and its nearest point; the better counts.
+    Descends from two places, the mean of its neighbours by their probabilities and its nearest point; the better
+    counts.
     """
 
     perplexity: float
@@ -170,7 +170,7 @@ class NeighborRow:
         run_blocks(work, len(parts), n_jobs=run.n_jobs)
         return out
 
-    def _probabilities(self, distances: Floats) -> Floats:
+    def _probabilities(self, distances: NDArray[np.floating]) -> Floats:
         """p_{j|x} of each row; in a large set only of the 3 perplexity nearest points, as in the fit."""
         squared = np.where(np.isfinite(distances), distances, np.inf) ** 2
         n = squared.shape[1]

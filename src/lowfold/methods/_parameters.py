@@ -69,6 +69,12 @@ TEXT: dict[str, str] = {
     Degree of the kernel "poly".""",
     "coef0": """coef0 : float, default=1
     Constant of the kernels "poly" and "sigmoid"; 0 makes "poly" homogeneous.""",
+    "energy": """energy : float in (0, 1], default=1
+    PCA comes first where the features depend on each other or outnumber the points; below 1 only the leading axes with this
+    share of the sum of squares are used, which keeps directions of noise out.""",
+    "point_metric": """metric : str or callable, default="euclidean"
+    Decides who is a neighbour: a name of `lowfold.metrics.METRICS` or a function f(x, y). The map itself needs the features,
+    so distances alone are not enough.""",
     "n_jobs": """n_jobs : int or None, default=None
     Threads; None is all cores allowed. Changes time, never results.""",
     "verbose": """verbose : bool, default=False

@@ -1,6 +1,7 @@
 """Conformal Isomap, de Silva & Tenenbaum (2003), doi:10.5555/2968618.2968708.
 
-X --neighbours--> graph --d_ij / sqrt(m_i m_j)--> conformal graph --shortest paths--> d_G --Gram--> G --eigen--> sqrt(lambda) v
+X --neighbours--> graph --d_ij / sqrt(m_i m_j)--> conformal graph --shortest paths--> d_G --Gram--> G
+    --eigen--> sqrt(lambda) v
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from lowfold.methods.isomap import Isomap
 class ConformalIsomap(Isomap):
     """Isomap that keeps angles: lengths are measured in units of the local spacing.
 
-    Where a manifold was sampled evenly and then stretched by a factor that varies from place to place (a conformal map),
-    edges d_ij / sqrt(m_i m_j), with m_i the mean distance from i to its neighbours, have the lengths from before. Dense
-    regions are enlarged and sparse ones shrunk; with even sampling it is Isomap up to scale.
+    Where a manifold was sampled evenly and then stretched by a factor that varies from place to place (a conformal
+    map), edges d_ij / sqrt(m_i m_j), with m_i the mean distance from i to its neighbours, have the lengths from before.
+    Dense regions are enlarged and sparse ones shrunk; with even sampling it is Isomap up to scale.
 
     Parameters
     ----------

@@ -44,9 +44,9 @@ Weighting = Literal["heat", "binary", "self_tuning", "precomputed"] | Callable[[
 class DiffusionMaps(GraphMethod):
     """Embed so that Euclidean distance is diffusion distance: how differently walks from two points spread in time `t`.
 
-    Weights k(x, y) are divided by densities, K~_ij = k_ij / (q_i q_j)^alpha, and by degrees, P = D^-1 K~, which is a Markov
-    chain with P psi = lambda psi. The coordinates are lambda_l^t psi_l, the constant psi_0 left out; with all of them
-    ||y_i - y_j||^2 = sum_r (p_t(i, r) - p_t(j, r))^2 / phi_0(r). Robust to noise; it does not keep lengths.
+    Weights k(x, y) are divided by densities, K~_ij = k_ij / (q_i q_j)^alpha, and by degrees, P = D^-1 K~, which is a
+    Markov chain with P psi = lambda psi. The coordinates are lambda_l^t psi_l, the constant psi_0 left out; with all of
+    them ||y_i - y_j||^2 = sum_r (p_t(i, r) - p_t(j, r))^2 / phi_0(r). Robust to noise; it does not keep lengths.
 
     Parameters
     ----------
@@ -54,19 +54,20 @@ class DiffusionMaps(GraphMethod):
     {n_neighbors}
     {radius}
     threshold : float in [0, 1) or None, default=None
-        Instead of neighbours: join all pairs with weight >= threshold; 0 is the complete graph. `n_neighbors` then only sets
-        the automatic scale.
+        Instead of neighbours: join all pairs with weight >= threshold; 0 is the complete graph. `n_neighbors` then only
+        sets the automatic scale.
     {metric}
     {metric_params}
     {search}
     {symmetrize}
     weights : {"heat", "binary", "self_tuning", "precomputed"} or callable, default="heat"
-        exp(-d^2 / scale); 1; exp(-d^2 / (t_i t_j scale)) with t_i the distance to the `tuning`-th neighbour; X itself is the
-        symmetric matrix of weights (with metric="precomputed"; new points are rows of weights); or a function h >= 0 for
-        h(d^2 / scale). See `lowfold.kernels.is_admissible`.
+        exp(-d^2 / scale); 1; exp(-d^2 / (t_i t_j scale)) with t_i the distance to the `tuning`-th neighbour; X itself
+        is the symmetric matrix of weights (with metric="precomputed"; new points are rows of weights); or a function h
+        >= 0 for h(d^2 / scale). See `lowfold.kernels.is_admissible`.
     scale : float above 0, "auto", "listing", "std" or "slope", default="auto"
-        In squared units: the mean squared edge length; four times that, as in the book's listings; twice the mean variance
-        of the features; the steepest point of log sum(k) over log scale. With "self_tuning" it is a factor, "auto" is 1.
+        In squared units: the mean squared edge length; four times that, as in the book's listings; twice the mean
+        variance of the features; the steepest point of log sum(k) over log scale. With "self_tuning" it is a factor,
+        "auto" is 1.
     tuning : int or None, default=None
         Neighbour that sets the local scale of "self_tuning"; None is min(7, n - 1).
     alpha : float, default=1
@@ -76,8 +77,9 @@ class DiffusionMaps(GraphMethod):
     t : float of at least 0, default=1
         Diffusion time; 0 drops the eigenvalues. A fraction needs eigenvalues of at least 0.
     convention : {"markov", "degree", "symmetric"}, default="markov"
-        lambda^t psi with sum psi^2 phi_0 = 1; the same over sqrt(sum of degrees), as lambda^t D^-1/2 v; or lambda^(t/2) v with
-        v the orthonormal eigenvectors of D^-1/2 K~ D^-1/2, whose distance is a_t(x, x) + a_t(y, y) - 2 a_t(x, y).
+        lambda^t psi with sum psi^2 phi_0 = 1; the same over sqrt(sum of degrees), as lambda^t D^-1/2 v; or lambda^(t/2)
+        v with v the orthonormal eigenvectors of D^-1/2 K~ D^-1/2, whose distance is a_t(x, x) + a_t(y, y) - 2 a_t(x,
+        y).
     landmarks : int, array of indices or None, default=None
         Solve on so many points only and place the others as new ones: for very large n.
     landmark_rule : {"maxmin", "random", "kmeans++"}, default="maxmin"
@@ -95,7 +97,8 @@ class DiffusionMaps(GraphMethod):
     ----------
     embedding_ : array (n, n_components)
     eigenvalues_ : array (n_components,), of P, descending, the 1 of the constant left out
-    right_vectors_, left_vectors_ : arrays (n, n_components), psi and phi with phi_k' psi_l = delta_kl, phi_l = psi_l phi_0
+    right_vectors_, left_vectors_ : arrays (n, n_components), psi and phi with phi_k' psi_l = delta_kl, phi_l = psi_l
+        phi_0
     stationary_ : array (n,), phi_0 = d / sum d, where the walk ends up
     scale_ : float, the scale used; local_scales_ : array (n,), the t_i of "self_tuning", else None
     landmarks_ : array of indices, or None; with landmarks graph_, vectors and stationary_ belong to them
@@ -114,7 +117,7 @@ class DiffusionMaps(GraphMethod):
     limits: ClassVar[Limits] = {
         **LIMITS,
         "threshold": (Real(0, 1, open_high=True), Null("neighbours")),
-        "weights": (Choice(("heat", "binary", "self_tuning", "precomputed")), Function("h(squared / scale) -> weights")),
+        "weights": (Choice(("heat", "binary", "self_tuning", "precomputed")), Function("h(d^2 / scale) -> weights")),
         "scale": (Real(0, open_low=True), Choice(("auto", "listing", "std", "slope"))),
         "tuning": (Int(1), Null("min(7, n - 1)")),
         "alpha": (Real(),),
@@ -260,10 +263,7 @@ class DiffusionMaps(GraphMethod):
 
     def _walk(self, source: Any, graph: Graph | None, profile: Profile, run: Run) -> Walk:
         if self._all_pairs() and isinstance(source, (Points, Pairs)):
-            if isinstance(source, Points):
-                D = np.asarray(pairwise(source.X, metric=source.metric, n_jobs=run.n_jobs), dtype=np.float64)
-            else:
-                D = source.distances
+            D = _all_distances(source, run)
             if self.weights == "precomputed":
                 return markov_dense(_given_weights(D, self.self_loops), alpha=self.alpha, n_jobs=run.n_jobs)
             K = complete_weights(D, profile, self.self_loops * profile.itself())
@@ -313,7 +313,9 @@ class DiffusionMaps(GraphMethod):
         return replace(fit, coordinates=Y, extend=through, extra={**fit.extra, "landmarks_": chosen})
 
     def _query_neighbors(self, data: Data) -> int | None:
-        """One more than in the fit: the nearest training point stands for the new point itself, as x_i does in row i."""
+        """One more than in the fit: the nearest training point stands for the new point itself, as x_i does in row
+        i.
+        """
         k = super()._query_neighbors(data)
         return None if k is None else min(k + 1, data.n)
 
@@ -326,7 +328,9 @@ class DiffusionMaps(GraphMethod):
                 "weights='precomputed' takes a dense symmetric matrix of weights as X, with metric='precomputed'"
             )
         if self.weights == "self_tuning" and isinstance(self.scale, str) and self.scale != "auto":
-            raise InvalidInput(f"with weights='self_tuning' scale is a factor, a number or 'auto' (1); got {self.scale!r}")
+            raise InvalidInput(
+                f"with weights='self_tuning' scale is a factor, a number or 'auto' (1); got {self.scale!r}"
+            )
         if self.tuning is not None and self.tuning > data.n - 1:
             raise InvalidInput(f"tuning must be at most {data.n - 1} for n_samples = {data.n}; got {self.tuning}")
 
@@ -336,7 +340,7 @@ class DiffusionMaps(GraphMethod):
         """The Markov chain of the model, rebuilt: `operator`, `transition()`, `stationary`, `degrees`, `densities`."""
         source = self._trained.source
         if self.landmarks_ is not None:
-            source = source.subset(self.landmarks_)
+            source = None if source is None else source.subset(self.landmarks_)
         return self._walk(source, self.graph_, Profile(self.weights, self.scale_, self.local_scales_), self._run())
 
     def kernel(self) -> Operator:
@@ -349,11 +353,11 @@ class DiffusionMaps(GraphMethod):
             raise InvalidInput(f"delta must lie between 0 and 1; got {delta!r}")
         if self.t == 0:
             raise InvalidInput("at t = 0 all coordinates weigh the same; fit with t above 0")
-        walk, k = self.walk(), 8
+        walk, k, run = self.walk(), 8, replace(self._run(), tol=1e-3)
         room = walk.operator.n - 1
         while True:
             k = min(k, room)
-            values = largest(walk.operator, k, null=walk.trivial, negligible=1.0, run=replace(self._run(), tol=1e-3)).values
+            values = largest(walk.operator, k, null=walk.trivial, negligible=1.0, run=run).values
             count = int((np.maximum(values, 0.0) ** self.t >= delta).sum())
             if count < k or k == room:
                 return count
@@ -363,8 +367,8 @@ class DiffusionMaps(GraphMethod):
         return ("embedding", "diffusion")
 
     def distances(self, A: Any, B: Any = None, *, kind: str = "embedding") -> NDArray[np.floating]:
-        """Euclidean distances after `transform`; or with kind="diffusion" the exact distance of all coordinates, by t steps
-        of the walk from each point (t a whole number, at least 1; at least 2 with the symmetric convention).
+        """Euclidean distances after `transform`; or with kind="diffusion" the exact distance of all coordinates, by t
+        steps of the walk from each point (t a whole number, at least 1; at least 2 with the symmetric convention).
         """
         if kind != "diffusion":
             return super().distances(A, B, kind=kind)
@@ -379,7 +383,8 @@ def coordinates(walk: Walk, pairs: Eigenpairs, convention: str, t: float) -> Flo
     if power != int(power) and pairs.values.min() < 0:
         raise InvalidInput(
             f"t = {t:g} needs a fractional power of the negative eigenvalue {pairs.values.min():.3g}; use a whole t"
-            f"{' (even, for this convention)' if convention == 'symmetric' else ''}, fewer n_components, or the complete "
+            f"{' (even, for this convention)' if convention == 'symmetric' else ''}, fewer n_components, or the "
+            "complete "
             "graph (threshold=0), whose kernel is positive"
         )
     factor = pairs.values**power
@@ -387,6 +392,12 @@ def coordinates(walk: Walk, pairs: Eigenpairs, convention: str, t: float) -> Flo
         return pairs.vectors * factor
     psi = walk.right(pairs) if convention == "markov" else pairs.vectors / np.sqrt(walk.degrees)[:, None]
     return np.asarray(psi * factor)
+
+
+def _all_distances(source: Points | Pairs, run: Run) -> NDArray[np.floating]:
+    if isinstance(source, Pairs):
+        return source.distances
+    return pairwise(source.X, metric=source.metric, n_jobs=run.n_jobs)
 
 
 def _given_weights(K: NDArray[np.floating], self_loops: float) -> Floats:

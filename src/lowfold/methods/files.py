@@ -43,23 +43,29 @@ CLASSES: dict[str, str] = {
     "Graph": "lowfold.graph",
     "HarmonicRow": "lowfold.methods.laplacian_eigenmaps",
     "Impossible": "lowfold.methods._extend",
+    "KernelExpansion": "lowfold.methods.kernel_lpp",
     "KernelRow": "lowfold.methods.kernel_pca",
     "LandmarkRow": "lowfold.methods._geodesic_extend",
     "LinearMap": "lowfold.methods._extend",
     "LinearRow": "lowfold.methods.locally_linear_isomap",
     "Measured": "lowfold.graph",
+    "Mercer": "lowfold.kernels._functions",
     "NearestCorner": "lowfold.methods._alignment_extend",
+    "NeighborRow": "lowfold.methods._neighbor_embedding",
     "Neighbors": "lowfold.graph",
     "Pairs": "lowfold.graph",
     "PatchMap": "lowfold.methods._alignment_extend",
     "Piece": "lowfold.methods._extend",
     "Pieces": "lowfold.methods._extend",
     "Points": "lowfold.graph",
+    "RandomMap": "lowfold.methods.random_projection",
     "ReconstructionRow": "lowfold.methods._alignment_extend",
     "RidgePreimage": "lowfold.methods._preimage",
+    "SparseErrorRow": "lowfold.methods.robust_pca",
     "StressRow": "lowfold.methods._descent_extend",
     "ThroughLandmarks": "lowfold.methods._diffusion_extend",
     "Trained": "lowfold.methods._fit",
+    "VectorRow": "lowfold.methods._vector_extend",
     "_Corner": "lowfold.methods._graph_method",
 }
 """Class -> module of every part that a fitted model may hold. A new extension gets a line here."""
@@ -180,7 +186,8 @@ class _Arrays:
                 "object": name,
                 "fields": {key: self.encode(part, f"{where}.{key}") for key, part in _fields(value).items()},
             }
-        if callable(value) or isinstance(value, Metric):
+        unlisted = dataclasses.is_dataclass(value) and not isinstance(value, Metric)
+        if not unlisted and (callable(value) or isinstance(value, Metric)):
             raise InvalidInput(f"{where} is a function, which cannot be saved as data; use a name, or pickle the model")
         if isinstance(value, (np.random.Generator, np.random.RandomState)):
             raise InvalidInput(f"{where} is a random generator, which cannot be saved as data; pass an int, or pickle")
@@ -299,7 +306,8 @@ def _checked_part(part: Any, source: str) -> Any:
     from lowfold.methods._fit import Trained
 
     if isinstance(part, Trained):
-        sizes = {len(part.coordinates), *(piece.n for piece in (part.source, part.graph) if piece is not None)}
+        kept = [piece for piece in (part.source, part.graph) if piece is not None]
+        sizes = {len(part.coordinates), *(piece.n for piece in kept)}
         if len(sizes) > 1 or np.ndim(part.coordinates) != 2:
             refuse(source, f"is damaged: points, graph and coordinates have different sizes {sorted(sizes)}")
     return part
@@ -333,7 +341,7 @@ def _check_model(model: Any, path: object) -> None:
         isinstance(trained, Trained)
         and isinstance(embedding, np.ndarray)
         and embedding.ndim == 2
-        and len(embedding) == len(trained.coordinates)
+        and len(trained.coordinates) in (len(embedding), 0)  # a linear map need not keep its training points
         and hasattr(getattr(model, "_extend", None), "place")
         and hasattr(getattr(model, "_invert", None), "restore")
     )

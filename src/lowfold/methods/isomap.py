@@ -1,9 +1,10 @@
 """Isomap, Tenenbaum, de Silva & Langford (2000), doi:10.1126/science.290.5500.2319.
 
-X --neighbours--> N --union--> graph --shortest paths--> d_G --Gram--> G = -1/2 H (d_G o d_G) H --eigen--> sqrt(lambda) v
+X --neighbours--> N --union--> graph --shortest paths--> d_G --Gram--> G = -1/2 H (d_G o d_G) H
+    --eigen--> sqrt(lambda) v
 
-Options: conformal lengths and landmarks, de Silva & Tenenbaum (2003), doi:10.5555/2968618.2968708; the constant shift that
-makes d_G Euclidean, Choi & Choi (2007), doi:10.1016/j.patcog.2006.04.025, Wang (2012), Section 8.1.4.
+Options: conformal lengths and landmarks, de Silva & Tenenbaum (2003), doi:10.5555/2968618.2968708; the constant shift
+that makes d_G Euclidean, Choi & Choi (2007), doi:10.1016/j.patcog.2006.04.025, Wang (2012), Section 8.1.4.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from lowfold._core.run import Run
 from lowfold.graph import Graph, geodesics
 from lowfold.kernels import LANDMARK_RULES, centred_gram, choose_landmarks, minimal_shift, shift_bound
 from lowfold.methods._extend import Barycentric
-from lowfold.methods._geodesic_extend import LandmarkRow, conformal_factors, conformal_lengths, triangulate
 from lowfold.methods._fit import Data, Fit, Floats
+from lowfold.methods._geodesic_extend import LandmarkRow, conformal_factors, conformal_lengths, triangulate
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._parameters import LIMITS
 from lowfold.spectral import largest
@@ -32,9 +33,9 @@ PATHS = ("auto", "sweep", "dijkstra", "floyd_warshall")
 class Isomap(GraphMethod):
     """Embed so that Euclidean distances come close to geodesic distances along the manifold.
 
-    Geodesics d_G are shortest paths in the neighbourhood graph; the coordinates are classical MDS of them: Y = V sqrt(lambda)
-    with the leading eigenpairs of G = -1/2 H (d_G o d_G) H. Exact for manifolds isometric to a convex region; holes and
-    shortcuts across gaps distort it. The options `conformal`, `landmarks` and `shift` combine.
+    Geodesics d_G are shortest paths in the neighbourhood graph; the coordinates are classical MDS of them: Y = V
+    sqrt(lambda) with the leading eigenpairs of G = -1/2 H (d_G o d_G) H. Exact for manifolds isometric to a convex
+    region; holes and shortcuts across gaps distort it. The options `conformal`, `landmarks` and `shift` combine.
 
     Parameters
     ----------
@@ -46,11 +47,11 @@ class Isomap(GraphMethod):
     {search}
     {symmetrize}
     paths : {"auto", "sweep", "dijkstra", "floyd_warshall"}, default="auto"
-        Shortest-path algorithm; all give the same distances. "auto" solves neighbouring sources together; "floyd_warshall"
-        is cubic, for dense graphs of a few hundred points.
+        Shortest-path algorithm; all give the same distances. "auto" solves neighbouring sources together;
+        "floyd_warshall" is cubic, for dense graphs of a few hundred points.
     conformal : bool, default=False
-        Measure edges in units of the local spacing, d_ij / sqrt(m_i m_j) with m_i the mean distance from i to its neighbours:
-        undoes a change of scale from place to place where the sampling was even before it.
+        Measure edges in units of the local spacing, d_ij / sqrt(m_i m_j) with m_i the mean distance from i to its
+        neighbours: undoes a change of scale from place to place where the sampling was even before it.
     landmarks : int, array of indices or None, default=None
         Classical MDS of so many points only; all others by their geodesics to them (triangulation). Only these rows of
         geodesics are ever computed: for large n.
@@ -70,9 +71,11 @@ class Isomap(GraphMethod):
 
     Attributes
     ----------
-    embedding_ : array (n, n_components); natural: centred (its landmarks are), column k has squared norm eigenvalues_[k]
+    embedding_ : array (n, n_components); natural: centred (its landmarks are), column k has squared norm
+        eigenvalues_[k]
     eigenvalues_ : array (n_components,), descending
-    reconstruction_error_ : float, (1/2n) sum_ij (d_G^2 - ||y_i - y_j||^2) = sum of the eigenvalues left out; over landmarks
+    reconstruction_error_ : float, (1/2n) sum_ij (d_G^2 - ||y_i - y_j||^2) = sum of the eigenvalues left out; over
+        landmarks
     landmarks_ : array of indices, or None
     shift_ : float, the constant that was added
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces
@@ -180,7 +183,9 @@ class Isomap(GraphMethod):
         return self.landmarks
 
     def kernel(self) -> CentredGram:
-        """-1/2 H (d_G o d_G) H, from the graph that the model keeps; geodesics are computed anew. Landmarks: among them."""
+        """-1/2 H (d_G o d_G) H, from the graph that the model keeps; geodesics are computed anew. Landmarks: among
+        them.
+        """
         rows = geodesics(self.graph_, self.landmarks_, self.landmarks_, method=self.paths, run=self._run())
         D = rows if self.landmarks_ is None else (rows + rows.T) / 2
         return centred_gram(D, shift=self.shift_, run=self._run())
@@ -189,7 +194,9 @@ class Isomap(GraphMethod):
         return ("embedding", "geodesic")
 
     def distances(self, A: Any, B: Any = None, *, kind: str = "embedding") -> NDArray[np.floating]:
-        """Euclidean distances after `transform`, or with kind="geodesic" graph distances, through the points' neighbours."""
+        """Euclidean distances after `transform`, or with kind="geodesic" graph distances, through the points'
+        neighbours.
+        """
         if kind != "geodesic":
             return super().distances(A, B, kind=kind)
         from lowfold.methods._geodesic_metric import geodesic_distances
@@ -241,8 +248,9 @@ class Guarantee(NamedTuple):
 def isomap_guarantee(r0: float, s0: float, eps: float, delta: float) -> Guarantee:
     """How far graph distances can be from geodesics, Wang (2012), Theorem 8.3; Bernstein et al. (2000).
 
-    r0 is the smallest radius of curvature, s0 the branch separation, eps the radius of the graph (every pair within eps is
-    joined and no edge is longer), delta the density of the sample (every point of the manifold has a sample within delta).
+    r0 is the smallest radius of curvature, s0 the branch separation, eps the radius of the graph (every pair within eps
+    is joined and no edge is longer), delta the density of the sample (every point of the manifold has a sample within
+    delta).
 
     >>> isomap_guarantee(r0=1.0, s0=1.129, eps=0.3, delta=0.0064).upper < 0.09
     True
@@ -253,9 +261,13 @@ def isomap_guarantee(r0: float, s0: float, eps: float, delta: float) -> Guarante
     lower = (np.pi * eps / (2 * r0)) ** 2 / 24
     upper = 4 * delta / eps
     if eps >= s0:
-        raise InvalidInput(f"eps = {eps:g} must be below the branch separation s0 = {s0:g}; else edges may jump between sheets")
+        raise InvalidInput(
+            f"eps = {eps:g} must be below the branch separation s0 = {s0:g}; else edges may jump between sheets"
+        )
     if upper >= 1:
-        raise InvalidInput(f"delta = {delta:g} must be below eps / 4 = {eps / 4:g}; sample more densely or use a larger eps")
+        raise InvalidInput(
+            f"delta = {delta:g} must be below eps / 4 = {eps / 4:g}; sample more densely or use a larger eps"
+        )
     if lower >= 1:
         raise InvalidInput(f"eps = {eps:g} is too large for a radius of curvature of {r0:g}; the bound says nothing")
     return Guarantee(float(lower), float(upper))

@@ -17,9 +17,9 @@ from lowfold.methods.isomap import Isomap
 class KernelIsomap(Isomap):
     """Isomap with a kernel that is positive semidefinite, so that it is kernel PCA.
 
-    Geodesics of a finite sample need not be Euclidean, and G may have negative eigenvalues. The smallest constant tau for
-    which d_G + tau (off the diagonal) is Euclidean makes G_tau = 1/2 (tau^2 H - 2 tau H D H - H (D o D) H) psd. It is the
-    largest eigenvalue of [[0, -H(DoD)H], [-I, 2HDH]], found here by a few symmetric solves.
+    Geodesics of a finite sample need not be Euclidean, and G may have negative eigenvalues. The smallest constant tau
+    for which d_G + tau (off the diagonal) is Euclidean makes G_tau = 1/2 (tau^2 H - 2 tau H D H - H (D o D) H) psd. It
+    is the largest eigenvalue of [[0, -H(DoD)H], [-I, 2HDH]], found here by a few symmetric solves.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """Landmark Isomap, de Silva & Tenenbaum (2003), doi:10.5555/2968618.2968708.
 
-X --neighbours--> graph --landmarks--> L --shortest paths from L--> d_G(L, .) --Gram of L--> sqrt(lambda) v --triangulation--> all
+X --neighbours--> graph --landmarks--> L --shortest paths from L--> d_G(L, .) --Gram of L--> sqrt(lambda) v
+    --triangulation--> all
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ class LandmarkIsomap(Isomap):
     """Isomap for large n: classical MDS of a few landmarks, all other points by their geodesics to them.
 
     With G = -1/2 H (d_LL o d_LL) H = V Lambda V' of the landmarks, a point with geodesics delta to them goes to
-    -1/2 Lambda^-1/2 V' (delta^2 - mean of d_LL^2). Only landmark rows of geodesics are ever computed; with all points as
-    landmarks it is Isomap.
+    -1/2 Lambda^-1/2 V' (delta^2 - mean of d_LL^2). Only landmark rows of geodesics are ever computed; with all points
+    as landmarks it is Isomap.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """Locally linear Isomap, after Saxena, Gupta & Mukerjee (2004), doi:10.1007/978-3-540-30499-9_161.
 
-X --neighbours--> N --those in both local planes--> N' --union--> graph --shortest paths--> d_G --Gram--> G --eigen--> sqrt(lambda) v
+X --neighbours--> N --those in both local planes--> N' --union--> graph --shortest paths--> d_G --Gram--> G
+    --eigen--> sqrt(lambda) v
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from lowfold.methods.isomap import Isomap
 class LocallyLinearIsomap(Isomap):
     """Isomap whose neighbours are chosen by local linearity, not by distance alone: it does not jump between folds.
 
-    Among the `n_neighbors` nearest points those are kept that lie near the plane which most neighbours span, at both ends
-    of the edge. A neighbour on another sheet rises steeply from that plane and is dropped, where a single such edge would
-    short-circuit all geodesics. The planes have `n_components` dimensions.
+    Among the `n_neighbors` nearest points those are kept that lie near the plane which most neighbours span, at both
+    ends of the edge. A neighbour on another sheet rises steeply from that plane and is dropped, where a single such
+    edge would short-circuit all geodesics. The planes have `n_components` dimensions.
 
     Parameters
     ----------
@@ -39,8 +40,8 @@ class LocallyLinearIsomap(Isomap):
     paths : {"auto", "sweep", "dijkstra", "floyd_warshall"}, default="auto"
         Shortest-path algorithm; all give the same distances.
     linearity : float in (0, 1], default=0.7
-        Largest sine of the angle between an edge and a local plane; 1 keeps every edge. Edges within three times the median
-        height of their neighbourhood are kept at any angle, for noise has no direction.
+        Largest sine of the angle between an edge and a local plane; 1 keeps every edge. Edges within three times the
+        median height of their neighbourhood are kept at any angle, for noise has no direction.
     conformal : bool, default=False
         Edges in units of the local spacing; see `ConformalIsomap`.
     landmarks : int, array of indices or None, default=None
@@ -128,7 +129,9 @@ class LocallyLinearIsomap(Isomap):
     def _with_graph(self, data: Data, run: Run) -> Data:
         data = super()._with_graph(data, run)
         if data.neighbors is None:
-            raise InvalidInput("LocallyLinearIsomap chooses neighbours by the points themselves; X was a ready graph: use Isomap")
+            raise InvalidInput(
+                "LocallyLinearIsomap chooses neighbours by the points themselves; X was a ready graph: use Isomap"
+            )
         kept = linear_neighbors(
             features(data.points()), data.neighbors, self.n_components, linearity=self.linearity, run=run
         )

@@ -38,8 +38,9 @@ class MetricMDS(Method):
     {metric}
     {metric_params}
     weights : None, "sammon" or array (n, n), default=None
-        Weights of the pairs: all 1; 1 / delta_ij (Sammon's mapping: small dissimilarities count more; pairs at 0 weigh as the
-        nearest pair above 0); or a symmetric matrix, 0 for a pair to leave out. Unmeasured pairs are always left out.
+        Weights of the pairs: all 1; 1 / delta_ij (Sammon's mapping: small dissimilarities count more; pairs at 0 weigh
+        as the nearest pair above 0); or a symmetric matrix, 0 for a pair to leave out. Unmeasured pairs are always left
+        out.
     p : float of at least 1, default=2
         Distances of the output are (sum_k |y_ik - y_jk|^p)^(1/p): 2 Euclidean, 1 city block.
     algorithm : {"auto", "smacof", "gradient"}, default="auto"
@@ -47,15 +48,15 @@ class MetricMDS(Method):
     init : {"classical", "random"} or array (n, n_components), default="classical"
         Where to start: classical MDS (missing pairs bridged by shortest paths), a random layout, or a given one.
     landmarks : int of at least 2 or None, default=None
-        Points that the classical start is computed from, the others triangulated. None is all up to 5,000 points and where
-        the start is PCA, else 500; 200 where pairs are missing.
+        Points that the classical start is computed from, the others triangulated. None is all up to 5,000 points and
+        where the start is PCA, else 500; 200 where pairs are missing.
     n_init : int, default=1
         Starts; those after the first are random. The least stress counts.
     max_iter : int, default=300
         Steps of one descent.
     tol : float in (0, 1), default=1e-6
-        A descent ends when a step (of "gradient": ten steps) lowers stress by less than this share of the sum of squared
-        distances.
+        A descent ends when a step (of "gradient": ten steps) lowers stress by less than this share of the sum of
+        squared distances.
     {normalization}
     {random_state}
     {n_jobs}
@@ -155,8 +156,8 @@ class MetricMDS(Method):
         with run.stage("stress") as progress:
             if self._algorithm() == "smacof":
                 return majorise(terms, Y, max_iter=self.max_iter, tol=self.tol, progress=progress)
-            settings = {"max_iter": self.max_iter, "tol": self.tol, "size": terms.total, "progress": progress}
-            return descend(_stress_function(terms, float(self.p)), Y, **settings)
+            function = _stress_function(terms, float(self.p))
+            return descend(function, Y, max_iter=self.max_iter, tol=self.tol, size=terms.total, progress=progress)
 
     def _report(self, terms: PairTerms | EdgeTerms, best: Minimum) -> dict[str, Any]:
         stress, squares = point_stress(terms, best.Y, float(self.p))
@@ -178,7 +179,7 @@ class MetricMDS(Method):
         return StressRow("sammon", small, float(self.p))
 
     def shepard(self, max_pairs: int = 10_000) -> Shepard:
-        """Dissimilarities against distances in the embedding, of at most about `max_pairs` pairs of the training data."""
+        """Dissimilarities against distances in the embedding, of at most about `max_pairs` training pairs."""
         terms = self._terms()
         delta, d = shepard_pairs(terms, self._trained.coordinates, float(self.p), max_pairs)
         return Shepard(delta, d, delta)
@@ -192,7 +193,9 @@ class MetricMDS(Method):
         With all weights 1 the columns of Y are eigenvectors of B(Y) for the eigenvalue n.
         """
         if self.p != 2:
-            raise InvalidInput(f"only Euclidean distances (p=2) have the operator of a majorisation; this model has p={self.p:g}")
+            raise InvalidInput(
+                f"only Euclidean distances (p=2) are majorised by an operator; this model has p={self.p:g}"
+            )
         n = len(self.embedding_)
         require(5 * 8.0 * n * n, f"a {n} x {n} matrix", "fit fewer points")
         return DenseOperator(weight_operator(self._terms(), self._trained.coordinates), psd=True)

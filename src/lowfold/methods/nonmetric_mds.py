@@ -35,17 +35,17 @@ KNOTS = 4096  # points of the monotone curve that a fitted model keeps
 class NonmetricMDS(Method):
     """Place points so that their distances are in the order of the dissimilarities.
 
-    Only the order counts. Minimises stress-1 = sqrt(sum_{i<j} (d_ij - dhat_ij)^2 / sum_{i<j} d_ij^2), where the disparities
-    dhat are the values nearest to the distances that never fall as the dissimilarities rise. Any strictly increasing
-    function of the dissimilarities gives the same result.
+    Only the order counts. Minimises stress-1 = sqrt(sum_{i<j} (d_ij - dhat_ij)^2 / sum_{i<j} d_ij^2), where the
+    disparities dhat are the values nearest to the distances that never fall as the dissimilarities rise. Any strictly
+    increasing function of the dissimilarities gives the same result.
 
     Parameters
     ----------
     {n_components}
     metric : str or callable, default="euclidean"
-        A name of `lowfold.metrics.METRICS`, a function f(x, y), or "precomputed" for a matrix of dissimilarities (NaN or an
-        absent entry is unmeasured). With "precomputed_similarity" X holds similarities of any kind, ranks too: the largest is
-        the nearest; the diagonal is not read.
+        A name of `lowfold.metrics.METRICS`, a function f(x, y), or "precomputed" for a matrix of dissimilarities (NaN
+        or an absent entry is unmeasured). With "precomputed_similarity" X holds similarities of any kind, ranks too:
+        the largest is the nearest; the diagonal is not read.
     {metric_params}
     ties : {"primary", "secondary"}, default="primary"
         Equal dissimilarities may get different distances (primary), or are meant to get equal ones (secondary).
@@ -157,6 +157,7 @@ class NonmetricMDS(Method):
         queries = Pairs(self._reversed(self._similarities(X, reset=False)))
         run = self._run()
         with single_threaded_blas():
+            assert self._trained.source is not None
             found = nearest(self._trained.source, 1, queries=queries, run=run)
             return self._finish(self._extend.place(self._trained, queries, found, run))
 
@@ -183,7 +184,9 @@ class NonmetricMDS(Method):
 
     def _edges(self, data: Data, run: Run) -> EdgeTerms:
         need = 30.0 * data.n**2
-        require(need, f"the ranking of all pairs of {data.n} points", "use MetricMDS, or rank a sparse part of the pairs")
+        require(
+            need, f"the ranking of all pairs of {data.n} points", "use MetricMDS, or pass a sparse part of the pairs"
+        )
         return all_edges(stress_terms(data, None, run))
 
     def _start(self, edges: EdgeTerms, run: Run) -> Floats:
@@ -201,7 +204,7 @@ class NonmetricMDS(Method):
             return majorise_ordinal(edges, ranking, Y, max_iter=self.max_iter, tol=self.tol, progress=progress)
 
     def shepard(self, max_pairs: int = 10_000) -> Shepard:
-        """The Shepard diagram: dissimilarities, distances and disparities of at most `max_pairs` pairs, by dissimilarity."""
+        """Shepard diagram: dissimilarities (rising), distances and disparities of at most `max_pairs` pairs."""
         edges = self._edges(Data(self._trained.source, graph=self._trained.graph), self._run())
         d = edges.distances(self._trained.coordinates)
         ranking = Ranking.of(edges.delta, self.ties)

@@ -1,6 +1,7 @@
 """Spectral clustering, Shi & Malik (2000), doi:10.1109/34.868688; Ng, Jordan & Weiss (2001); von Luxburg (2007).
 
-X --neighbours--> graph --weights--> W --Laplacian--> L u = lambda D u --bottom n, the trivial kept--> rows --K-means--> labels
+X --neighbours--> graph --weights--> W --Laplacian--> L u = lambda D u --bottom n, the trivial kept--> rows
+    --K-means--> labels
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from lowfold.spectral import Eigenpairs, smallest
 Labels = NDArray[np.int64]
 
 
-class SpectralClustering(ClusterMixin, GraphMethod):  # type: ignore[misc]
+class SpectralClustering(ClusterMixin, GraphMethod):
     """Cut the graph where it is thinnest: clusters that no round shape has to fit.
 
     Minimising sum_C cut(C) / vol(C) over partitions is hard; relaxed, it is solved by the bottom eigenvectors of
-    L u = lambda D u, the trivial one kept. Their rows are the points' coordinates, which K-means groups. A graph of exactly
-    n components has rows of n distinct values, and the components come out as they are.
+    L u = lambda D u, the trivial one kept. Their rows are the points' coordinates, which K-means groups. A graph of
+    exactly n components has rows of n distinct values, and the components come out as they are.
 
     Parameters
     ----------
@@ -52,8 +53,8 @@ class SpectralClustering(ClusterMixin, GraphMethod):  # type: ignore[misc]
     scale : float above 0 or "auto", default="auto"
         Width of the heat weights, in squared units; "auto" is the mean squared edge length.
     laplacian : {"random_walk", "symmetric", "unnormalized"}, default="random_walk"
-        L u = lambda D u, the left eigenvectors of L D^-1 (normalised cut); D^-1/2 L D^-1/2 with rows of length 1 for K-means
-        (Ng, Jordan & Weiss); or L u = lambda u (ratio cut).
+        L u = lambda D u, the left eigenvectors of L D^-1 (normalised cut); D^-1/2 L D^-1/2 with rows of length 1 for
+        K-means (Ng, Jordan & Weiss); or L u = lambda u (ratio cut).
     n_init : int of at least 1, default=10
         Starts of K-means; the best is kept.
     {solver}
@@ -135,11 +136,6 @@ class SpectralClustering(ClusterMixin, GraphMethod):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @property
-    def n_components(self) -> int:
-        """Number of eigenvectors used: one per cluster."""
-        return 1 if self.n_clusters is None else int(self.n_clusters)
-
     def _embed(self, data: Data, run: Run) -> Fit:
         graph = self._graph(data, run)
         scale = auto_scale(graph) if self.scale == "auto" else float(self.scale)
@@ -186,7 +182,8 @@ class SpectralClustering(ClusterMixin, GraphMethod):  # type: ignore[misc]
         c = zeros.shape[1]
         if c > most:
             warnings.warn(
-                f"the graph has {c} components, more than {most} clusters; the {c - most + 1} smallest are taken as one",
+                f"the graph has {c} components, more than {most} clusters; the {c - most + 1} smallest are taken as "
+                "one",
                 DisconnectedWarning,
                 stacklevel=7,
             )
@@ -199,7 +196,7 @@ class SpectralClustering(ClusterMixin, GraphMethod):  # type: ignore[misc]
         from lowfold.metrics import pairwise
 
         rows = clustered_rows(np.asarray(self.transform(X), dtype=np.float64), self.laplacian)
-        return np.argmin(pairwise(rows, self.cluster_centers_), axis=1).astype(np.int64)
+        return np.asarray(np.argmin(pairwise(rows, self.cluster_centers_), axis=1), dtype=np.int64)
 
     def _check(self, data: Data) -> None:
         if self.n_clusters is not None and self.n_clusters > data.n:

@@ -61,10 +61,10 @@ def momentum_descent(
     """Descend from Y. The layout is centred after every step.
 
     With `gains` each coordinate's step grows by 0.2 while its gradient keeps pointing against the last step's sign and
-    shrinks by 0.8 otherwise (delta-bar-delta, Jacobs 1988, doi:10.1016/0893-6080(88)90003-2). Every 50 iterations the cost
-    is looked at: `callback(iteration, cost, Y)` is called and ends the descent by returning True; it also ends when the
-    gradient's norm is below `min_grad_norm`, or after `patience` iterations without a lower cost. Neither is asked during
-    exaggeration.
+    shrinks by 0.8 otherwise (delta-bar-delta, Jacobs 1988, doi:10.1016/0893-6080(88)90003-2). Every 50 iterations the
+    cost is looked at: `callback(iteration, cost, Y)` is called and ends the descent by returning True; it also ends
+    when the gradient's norm is below `min_grad_norm`, or after `patience` iterations without a lower cost. Neither is
+    asked during exaggeration.
     """
     Y = np.array(Y, dtype=np.float64)
     step, gain = np.zeros_like(Y), np.ones_like(Y)

@@ -61,7 +61,7 @@ def strips(n: int, work: Callable[[slice], None], n_jobs: int | None) -> None:
 
 @dataclass(frozen=True, eq=False)
 class DenseAffinities:
-    """All pairs. `columns(part)` gives P[:, part] and the column where the part starts: P held, or made for the strip."""
+    """All pairs. `columns(part)` gives P[:, part] and the column where the part starts; P is held, or made for it."""
 
     n: int
     columns: Callable[[slice], tuple[Floats, int]]
@@ -166,7 +166,7 @@ def _student(Y: Floats, n_jobs: int | None) -> tuple[Floats, float]:
 
 @dataclass(frozen=True, eq=False)
 class FFTCost:
-    """The same with the repulsion interpolated on a grid (Linderman et al. 2019, doi:10.1038/s41592-018-0308-4; openTSNE)."""
+    """The same, repulsion on a grid by openTSNE; Linderman et al. (2019), doi:10.1038/s41592-018-0308-4."""
 
     P: SparseAffinities
     n_jobs: int | None = None
@@ -192,7 +192,7 @@ class FFTCost:
 
 @dataclass(frozen=True, eq=False)
 class GaussianCost:
-    """Symmetric SNE (`joint`), KL of joint distributions; or SNE, the sum of KL(P_i || Q_i), where P is p_{j|i} + p_{i|j}."""
+    """Symmetric SNE (`joint`): KL(P || Q). Else SNE: sum_i KL(P_i || Q_i), where P is p_{j|i} + p_{i|j}."""
 
     P: Affinities
     joint: bool

@@ -1,4 +1,4 @@
-"""Loops of neighbour embeddings. Numba, loaded on first use. Sums are kept per point of a strip, as in stress majorisation."""
+"""Loops of neighbour embeddings. Numba, loaded on first use. Sums are kept per point of a strip, as those of stress."""
 
 from __future__ import annotations
 

@@ -29,9 +29,9 @@ class Bandwidths:
 def row_bandwidths(squared: Floats, perplexity: float) -> Bandwidths:
     """Bandwidths of rows of squared distances (m, k); inf leaves a pair out (the point itself, an unmeasured one).
 
-    The entropy falls as beta rises, from log k to the log of the number of nearest points. All rows are searched together,
-    by Newton's method on log beta inside a bracket that halves where it would leave it. Where the nearest points are more
-    than `perplexity` at one distance no beta gives it; beta then stops where only they count.
+    The entropy falls as beta rises, from log k to the log of the number of nearest points. All rows are searched
+    together, by Newton's method on log beta inside a bracket that halves where it would leave it. Where the nearest
+    points are more than `perplexity` at one distance no beta gives it; beta then stops where only they count.
 
     >>> b = row_bandwidths(np.array([[1.0, 1.0, 4.0, 9.0]]), 3.0)
     >>> p = np.exp(-b.beta[:, None] * [1.0, 1.0, 4.0, 9.0] - b.log_mass[:, None])
@@ -101,9 +101,10 @@ def joint_bandwidth(blocks: Callable[[], Iterator[Floats]], n: int, perplexity: 
         beta = np.exp(log_beta) / scale
         mass = moment = 0.0
         for block in blocks():
-            w = np.exp(-beta * (block - near))
+            E = block[np.isfinite(block)] - near
+            w = np.exp(-beta * E)
             mass += float(w.sum())
-            moment += float(np.sum(w * (block - near), where=w > 0))
+            moment += float(w @ E)
         gap = np.log(mass) + beta * moment / mass - target
         if abs(gap) <= ACCURACY or high - low < 1e-13 or log_beta > 600.0:
             break

@@ -35,8 +35,8 @@ def majorise(
 
     The Guttman transform G = V^+ B(Y) Y minimises a quadratic that lies above stress and touches it at Y. Steps go to
     2 G - c Y, at the same height of that quadratic but twice as far, which halves the number of steps (de Leeuw &
-    Heiser); c is the best scale of Y, and G does not depend on it. Ends when a step lowers stress by less than `tol` times
-    the sum of squared distances.
+    Heiser); c is the best scale of Y, and G does not depend on it. Ends when a step lowers stress by less than `tol`
+    times the sum of squared distances.
     """
     Y = np.array(Y, dtype=np.float64)
     Y -= Y.mean(axis=0)

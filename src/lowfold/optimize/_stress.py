@@ -316,8 +316,8 @@ class EdgeTerms:
         from scipy.sparse import coo_array, diags_array
 
         w = self.weight if len(self.weight) else np.ones(len(self.i))
-        A = coo_array((np.concatenate([w, w]), (np.concatenate([self.i, self.j]), np.concatenate([self.j, self.i]))))
-        A = coo_array((A.data, A.coords), shape=(self.n, self.n)).tocsr()
+        ends = (np.concatenate([self.i, self.j]), np.concatenate([self.j, self.i]))
+        A = coo_array((np.concatenate([w, w]), ends), shape=(self.n, self.n)).tocsr()
         degree = np.asarray(A.sum(axis=1))
         return (diags_array(degree) - A).tocsr(), degree
 

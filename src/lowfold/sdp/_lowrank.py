@@ -14,10 +14,12 @@ from lowfold._core.run import Run
 from lowfold.sdp._certificate import Certificate, certify
 from lowfold.sdp._newton import Inner, Penalty, minimise
 from lowfold.sdp._program import Unfolding, auto_penalty
-from lowfold.sdp._solution import Callback, Solution, Step, objective, ordered, relative_gap, rms, violations
+from lowfold.sdp._solution import Callback, Solution, Step, numerical_rank, objective, ordered, relative_gap, rms, violations
 
 Floats = NDArray[np.float64]
 SOFTER = (64.0, 16.0, 4.0)  # the first stiffnesses are so many times below the target
+GROWTH = 3  # columns added in one round: few, because every one of them costs in each step that follows
+PATIENCE = 6  # rounds without progress after which it ends
 
 
 def lowrank(
@@ -39,7 +41,7 @@ def lowrank(
     E = program.incidence()
     Et = csr_array(E.T)
     soft = program.form == "slack"
-    rho = 2.0 * (program.nu if soft else 5.0 * auto_penalty(program) * 0.2)
+    rho = 2.0 * (program.nu if soft else auto_penalty(program))
     penalty = Penalty(np.zeros(program.m), rho, program.form == "ineq")
     Y = start - start.mean(axis=0)
     with run.stage("unfolding") as progress:
@@ -48,13 +50,16 @@ def lowrank(
             Y = minimise(E, Et, program.squared, Y, early, tol=1e-2, max_steps=40, max_products=2000).Y
         tight, former = 1e-3, np.inf
         rounds = max_iter if grow else min(max_iter, 2)
+        history: list[float] = []
         for round_ in range(1, rounds + 1):
-            inner = minimise(E, Et, program.squared, Y, penalty, tol=tight, max_steps=30, max_products=6000)
+            inner = minimise(E, Et, program.squared, Y, penalty, tol=tight, max_steps=30, max_products=3000)
             proof = certify(program, E, inner.w, run=run)
             result = _judge(program, inner, proof, name, round_, tol)
             stop = callback is not None and bool(callback(_step(result)))
             progress(round_ / rounds)
-            if result.converged or stop or round_ == rounds:
+            history.append(max(abs(result.gap), 0.0 if soft else result.violation))
+            stalled = len(history) > PATIENCE and min(history[-PATIENCE:]) > 0.9 * min(history[:-PATIENCE])
+            if result.converged or stop or stalled or round_ == rounds:
                 break
             tight = max(0.3 * tight, 1e-7)
             if not soft:
@@ -73,9 +78,8 @@ def _judge(program: Unfolding, inner: Inner, proof: Certificate, name: str, roun
     violation = rms(off)
     done = abs(gap) <= tol and (program.form == "slack" or violation <= tol)
     largest = float(off.max(initial=0.0))
-    weights = inner.w / proof.mu if proof.mu > 0 else inner.w
     return Solution(
-        inner.Y, weights, primal, proof.bound, gap, violation, largest, inner.Y.shape[1], name, rounds, done
+        inner.Y, proof.weights, primal, proof.bound, gap, violation, largest, inner.Y.shape[1], name, rounds, done
     )
 
 
@@ -92,18 +96,18 @@ def _grown(E: csr_array, inner: Inner, proof: Certificate, penalty: Penalty) -> 
     """
     Y = ordered(inner.Y)
     w, h = penalty.weights(inner.c)
-    Q = (E @ proof.directions) ** 2
+    V = proof.directions[:, :GROWTH]
+    Q = (E @ V) ** 2
     slope = 1.0 - w @ Q
     curvature = h @ Q**2
     useful = (slope > 1e-9) & (curvature > 0)
     t = np.sqrt(np.where(useful, slope, 0.0) / np.where(curvature > 0, curvature, 1.0))
-    return np.hstack([Y, (t * proof.directions)[:, useful]])
+    return np.hstack([Y, (t * V)[:, useful]])
 
 
 def _finished(program: Unfolding, result: Solution, *, stopped: bool) -> Solution:
     """In the units of the data, columns in order."""
     Y = ordered(result.factor)
-    sizes = np.sum(Y**2, axis=0)
     return Solution(
         Y * np.sqrt(program.unit),
         result.dual,
@@ -112,7 +116,7 @@ def _finished(program: Unfolding, result: Solution, *, stopped: bool) -> Solutio
         result.gap,
         result.violation,
         result.largest_violation,
-        int((sizes > 1e-9 * max(float(sizes.sum()), 1e-300)).sum()),
+        numerical_rank(Y),
         result.solver,
         result.iterations,
         result.converged,

@@ -40,7 +40,7 @@ class Solution:
     gap         (bound - primal) / bound; negative only where K violates constraints
     violation   root mean square of d_e(K) - s_e ("ineq": of its positive part) over the mean s_e
     largest_violation   the largest of them
-    rank        columns of Y that carry more than 1e-9 of the trace
+    rank        columns of Y that carry more than 1e-6 of the trace
     solver, iterations, converged, stopped   what was used, how long, whether the tolerance was met, whether a callback ended it
     """
 
@@ -99,3 +99,9 @@ def ordered(Y: Floats) -> Floats:
     values, V = values[::-1], V[:, ::-1]
     kept = values > 1e-15 * max(float(values.sum()), 0.0)
     return np.ascontiguousarray(Y @ V[:, kept])
+
+
+def numerical_rank(Y: Floats) -> int:
+    """Orthogonal columns that carry more than 1e-6 of the trace."""
+    sizes = np.sum(Y**2, axis=0)
+    return int((sizes > 1e-6 * max(float(sizes.sum()), 1e-300)).sum())

@@ -34,8 +34,8 @@ def remove(V: Floats, Q: Floats) -> Floats:
 def orthonormalise(V: Floats, against: list[Floats]) -> Floats:
     """Orthonormal basis of V's part orthogonal to all of `against`; directions lost to rounding are dropped.
 
-    Twice is enough: what the first round leaves of `against` is of the size of rounding errors, relative to columns that
-    were scaled in between.
+    Twice is enough: what the first round leaves of `against` is of the size of rounding errors, relative to columns
+    that were scaled in between.
     """
     scale = np.linalg.norm(V, axis=0)
     V = V[:, scale > 0] / scale[scale > 0]
@@ -123,10 +123,12 @@ def block_krylov(
         ritz = Ritz(theta[:count], X, iteration, converged)
         if converged:
             return ritz
-        if m + block.shape[1] > max_basis:
+        # Orthogonal to the whole basis, before a restart cuts it: only then does the new block span the residuals of
+        # the Ritz vectors that are kept, and the space stays a Krylov space.
+        width, block = block.shape[1], orthonormalise(product, [null, basis.V])
+        if m + width > max_basis:
             keep = min(m, k + 2 * b)
             basis.restart(theta[:keep], S[:, :keep])
-        block = orthonormalise(product, [null, basis.V])
         if block.shape[1] == 0:  # an invariant subspace: go on in a direction it does not contain
             if m > k:
                 return Ritz(ritz.values, ritz.vectors, iteration, True)

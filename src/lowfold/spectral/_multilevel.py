@@ -32,7 +32,7 @@ class TwoLevel:
 
 
 def near_order(matrix: csr_array) -> NDArray[np.int32]:
-    """Vertices so that neighbours come near one another (reverse Cuthill-McKee): what a product needs is in the cache."""
+    """An order with neighbours near one another (reverse Cuthill-McKee), so that products find them in the cache."""
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
     indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)

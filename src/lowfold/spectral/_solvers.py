@@ -19,7 +19,7 @@ from lowfold._core.extras import load_extra
 from lowfold._core.memory import fits, require
 from lowfold._core.operators import Operator, SparseOperator
 from lowfold.spectral._factor import Fill, count_fill, factorise
-from lowfold.spectral._krylov import Ritz, _fixed_block, block_davidson, block_krylov, remove
+from lowfold.spectral._krylov import Ritz, _fixed_block, block_davidson, block_krylov, orthonormalise, remove
 from lowfold.spectral._multilevel import near_order, two_level
 
 Floats = NDArray[np.float64]
@@ -150,7 +150,7 @@ def davidson(problem: Problem) -> Ritz:
     if not isinstance(op, SparseOperator) or problem.largest or not op.psd:
         raise SolverFailed("davidson solves the bottom of sparse psd operators; use 'lanczos' or 'krylov'")
     width = min(k + 1, problem.n - problem.null.shape[1])
-    if not (op.laplacian and problem.null.shape[1] >= 1 and problem.n > 500):
+    if not (op.laplacian and problem.null.shape[1] >= 1 and problem.n > 50):
         scale = 1.0 / np.maximum(op.matrix.diagonal(), 1e-12 * problem.norm())
         start = problem.start(width)
         return block_davidson(op.apply, lambda R: scale[:, None] * R, start, k, null=problem.null, tol=problem.tol)
@@ -158,7 +158,9 @@ def davidson(problem: Problem) -> Ritz:
     matrix, null = csr_array(op.matrix[order][:, order]), problem.null[order]
     positive = np.sqrt((null**2).sum(axis=1))  # the positive null vector of all components together
     levels = two_level(matrix, np.where(positive > 0, positive, positive.max() * 1e-8), n_jobs=op.n_jobs)
-    start = levels.start(problem.start(width))
+    start = orthonormalise(levels.start(problem.start(width)), [null])
+    if start.shape[1] < width:  # few aggregates, as of a star: nothing but the null vector is left of some columns
+        start = np.hstack([start, problem.start(width - start.shape[1])])
     apply = SparseOperator(matrix, n_jobs=op.n_jobs).apply
     ritz = block_davidson(apply, levels.precondition, start, k, null=null, tol=problem.tol)
     vectors = np.empty_like(ritz.vectors)

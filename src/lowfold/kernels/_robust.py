@@ -1,0 +1,153 @@
+"""Directions and decompositions that a few gross errors do not spoil.
+
+L1 projection pursuit: Kwak (2008), doi:10.1109/TPAMI.2008.114. Covariance of signs: Locantore et al. (1999),
+doi:10.1007/BF02595862. Low rank plus sparse: Candes, Li, Ma & Wright (2011), doi:10.1145/1970392.1970395, by the augmented
+Lagrangian of Lin, Chen & Ma (2010), arXiv:1009.5055.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.run import Run
+from lowfold._core.stacks import stacked_eigh
+from lowfold.spectral import principal_axes
+
+Floats = NDArray[np.float64]
+
+
+def geometric_median(X: NDArray[np.floating], *, tol: float = 1e-10, max_iter: int = 500) -> Floats:
+    """The point with the least sum of distances to the rows of X (Weiszfeld's iteration, from the coordinates' medians).
+
+    Half of the rows may be anywhere without moving it far.
+    """
+    m = np.median(X, axis=0).astype(np.float64)
+    size = float(np.abs(np.subtract(X, m, dtype=np.float64)).max(initial=0.0)) or 1.0
+    for _ in range(max_iter):
+        distance = np.linalg.norm(np.subtract(X, m, dtype=np.float64), axis=1)
+        w = 1.0 / np.maximum(distance, 1e-12 * size)
+        new = np.asarray((w @ X) / w.sum(), dtype=np.float64)
+        moved = float(np.abs(new - m).max())
+        m = new
+        if moved <= tol * size:
+            break
+    return m
+
+
+def l1_directions(Xc: Floats, k: int, *, max_iter: int = 1000) -> Floats:
+    """Orthonormal W (D, k): one after the other maximises sum_i |w'x_i|, |w| = 1, on what the former leave.
+
+    Fixed point w <- sum_i sign(w'x_i) x_i / |.|, which never lowers the sum and ends after finitely many steps; from the
+    longest row, and from the direction of largest variance.
+    """
+    A = Xc.copy()
+    W = np.zeros((Xc.shape[1], k))
+    for j in range(k):
+        longest = A[np.argmax(np.square(A).sum(axis=1))]
+        variance = principal_axes(A, np.zeros(A.shape[1]), 1).V[:, 0]
+        found = [_pursue(A, start, max_iter) for start in (longest, variance)]
+        w = max(found, key=lambda w: float(np.abs(A @ w).sum()))
+        w = w - W[:, :j] @ (W[:, :j].T @ w)
+        size = float(np.linalg.norm(w))
+        if size <= 1e-10:  # nothing is left: any direction orthogonal to the former
+            free = np.eye(len(W)) - W[:, :j] @ W[:, :j].T
+            w = free[:, int(np.argmax(np.diagonal(free)))]
+            size = float(np.linalg.norm(w))
+        W[:, j] = w / size
+        A -= np.outer(A @ W[:, j], W[:, j])
+    return W
+
+
+def _pursue(A: Floats, start: Floats, max_iter: int) -> Floats:
+    size = float(np.linalg.norm(start))
+    if size == 0:
+        return start
+    w = start / size
+    for _ in range(max_iter):
+        new = np.where(A @ w < 0, -1.0, 1.0) @ A
+        size = float(np.linalg.norm(new))
+        if size == 0:
+            return w
+        new /= size
+        if np.abs(new - w).max() <= 1e-12:
+            return np.asarray(new)
+        w = new
+    return w
+
+
+def sign_rows(Xc: Floats) -> Floats:
+    """x / |x|: the covariance of these directions has the eigenvectors of the covariance of every elliptical density."""
+    size = np.linalg.norm(Xc, axis=1, keepdims=True)
+    return np.asarray(Xc / np.where(size > 0, size, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankSparse:
+    """X = L + S up to `residual` (relative, Frobenius)."""
+
+    L: Floats
+    S: Floats
+    residual: float
+    iterations: int
+
+
+def low_rank_plus_sparse(
+    X: Floats, *, penalty: float | None = None, tol: float = 1e-7, max_iter: int = 500, run: Run | None = None
+) -> LowRankSparse:
+    """min ||L||_* + penalty ||S||_1 with L + S = X; penalty None is 1 / sqrt(max(n, D)).
+
+    Recovers both exactly, with high probability, when L is of low rank and spread out and S is sparse at random places.
+    """
+    lam = 1.0 / np.sqrt(max(X.shape)) if penalty is None else penalty
+    norm = float(np.linalg.norm(X))
+    if norm == 0:
+        return LowRankSparse(np.zeros_like(X), np.zeros_like(X), 0.0, 0)
+    spectral = float(np.sqrt(max(stacked_eigh(_small_gram(X))[0][-1], 0.0)))
+    Y = X / max(spectral, float(np.abs(X).max()) / lam)
+    mu, S, L, residual = 1.25 / spectral, np.zeros_like(X), np.zeros_like(X), 1.0
+    for step in range(1, max_iter + 1):
+        L = _shrink_spectrum(X - S + Y / mu, 1 / mu)
+        M = X - L + Y / mu
+        S = np.sign(M) * np.maximum(np.abs(M) - lam / mu, 0.0)
+        gap = X - L - S
+        Y += mu * gap
+        mu = min(1.5 * mu, 1e12 / spectral)
+        residual = float(np.linalg.norm(gap)) / norm
+        if residual <= tol:
+            return LowRankSparse(L, S, residual, step)
+    return LowRankSparse(L, S, residual, max_iter)
+
+
+def _small_gram(A: Floats) -> Floats:
+    return A.T @ A if A.shape[0] >= A.shape[1] else A @ A.T
+
+
+def _shrink_spectrum(A: Floats, threshold: float) -> Floats:
+    """U max(Sigma - threshold, 0) V', through the smaller Gram matrix: what it rounds away is below the threshold."""
+    values, V = stacked_eigh(_small_gram(A))
+    s = np.sqrt(np.maximum(values, 0.0))
+    kept = s > threshold
+    factor = (1.0 - threshold / s[kept]) if kept.any() else np.empty(0)
+    P = (V[:, kept] * factor) @ V[:, kept].T
+    return np.asarray(A @ P if A.shape[0] >= A.shape[1] else P @ A)
+
+
+def sparse_regression(Xc: Floats, V: Floats, *, steps: int = 60) -> Floats:
+    """y minimising |x - V y|_1 for each row x, by reweighted least squares whose smoothing shrinks: gross errors in a few
+    entries of a row do not move its coordinates."""
+    Y = Xc @ V
+    rest = np.abs(Xc - Y @ V.T)
+    smooth = np.maximum(np.median(rest, axis=1, keepdims=True), 1e-12 * np.abs(Xc).max(axis=1, keepdims=True))
+    smooth = np.where(smooth > 0, smooth, 1.0)
+    floor = 1e-9 * np.maximum(np.abs(Xc).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    eye = 1e-14 * np.eye(V.shape[1])
+    for _ in range(steps):
+        w = 1.0 / np.maximum(np.abs(Xc - Y @ V.T), smooth)
+        w /= w.max(axis=1, keepdims=True)
+        G = np.einsum("mj,ja,jb->mab", w, V, V, optimize=True) + eye
+        Y = np.linalg.solve(G, ((w * Xc) @ V)[:, :, None])[:, :, 0]
+        smooth = np.maximum(0.7 * smooth, floor)
+    return np.asarray(Y)

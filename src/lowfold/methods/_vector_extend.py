@@ -1,0 +1,103 @@
+"""New points of vector diffusion maps: their tangent basis, transports to their neighbours, and Nystrom on vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.run import Run
+from lowfold.graph import Neighbors, Points
+from lowfold.kernels._connection import align, local_pca
+from lowfold.methods._diffusion_extend import query_edges
+from lowfold.methods._fit import Floats, Queries, Trained
+
+
+def pair_order(values: Floats, t: float, count: int) -> NDArray[np.int64]:
+    """The first `count` pairs (k, m), k <= m, in descending order of |lambda_k lambda_m|^t; ties by (k, m)."""
+    k, m = np.triu_indices(len(values))
+    size = np.abs(values[k] * values[m]) ** t
+    order = np.lexsort((m, k, -size))[:count]
+    return np.column_stack([k[order], m[order]]).astype(np.int64)
+
+
+def vector_features(fields: Floats, values: Floats, pairs: NDArray[np.int64], t: float) -> Floats:
+    """(lambda_k lambda_m)^t <phi_k(i), phi_m(i)> for each pair, times sqrt(2) where k < m, so that each counts twice.
+
+    `fields` is (n, d, eigenvectors). No choice of tangent bases changes these numbers.
+    """
+    k, m = pairs[:, 0], pairs[:, 1]
+    inner = np.einsum("ndk,ndk->nk", fields[:, :, k], fields[:, :, m])
+    return np.asarray(inner * (values[k] * values[m]) ** t * np.where(k < m, np.sqrt(2.0), 1.0))
+
+
+def without_noise(features: Floats) -> Floats:
+    """Columns of rounding errors as zeros: fields that are perpendicular everywhere have a feature of 0."""
+    size = np.abs(features).max(axis=0, initial=0.0)
+    return np.where(size > 1e-11 * size.max(initial=0.0), features, 0.0)
+
+
+class VectorRows(NamedTuple):
+    """S-bar(x, j) of new points: blocks (edges, d, d) along `edges`."""
+
+    edges: Neighbors
+    blocks: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class VectorRow:
+    """phi_k(x) = sum_j S-bar(x, j) phi_k(j) / lambda_k with the new point's own tangent basis, then the features."""
+
+    scale: float
+    pca_scale: float
+    alpha: float
+    t: float
+    densities: Floats
+    degrees: Floats
+    bases: Floats
+    values: Floats
+    fields: Floats
+    pairs: NDArray[np.int64]
+    symmetrize: str
+    kth_distance: Floats | None
+    neighbors: ClassVar[bool] = True
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        rows = self.rows(trained, queries, found, run)
+        used = np.unique(self.pairs)
+        small = used[np.abs(self.values[used]) <= 1e-8]
+        if len(small):
+            raise InvalidInput(
+                f"eigenvector {small[0] + 1} cannot be extended to new points: its eigenvalue is nearly zero; use "
+                "fewer n_components"
+            )
+        carried = np.einsum("eab,ebk->eak", rows.blocks, self.fields[rows.edges.indices])
+        phi = np.zeros((found.n, *self.fields.shape[1:]))
+        np.add.at(phi, rows.edges.rows(), carried)
+        safe = np.where(np.abs(self.values) > 1e-8, self.values, 1.0)
+        out = vector_features(phi / safe, self.values, self.pairs, self.t)
+        out[:, ~trained.coordinates.any(axis=0)] = 0.0
+        return out
+
+    def rows(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> VectorRows:
+        """The new points' blocks of S-bar."""
+        assert isinstance(trained.source, Points)
+        assert isinstance(queries, np.ndarray)
+        F, Q = trained.source.features(), trained.source.features(queries)
+        own = local_pca(F, found, self.pca_scale, self.bases.shape[2], queries=Q, run=run).bases
+        edges = query_edges(trained, queries, found, self.kth_distance, self.symmetrize, run)
+        i, j = edges.rows(), edges.indices
+        transport, _ = align(own[i], self.bases[j])
+        w = np.exp(-(edges.distances**2) / self.scale)
+        q = np.bincount(i, w, minlength=edges.n)
+        if not (q > 0).all():
+            raise InvalidInput(
+                f"row {np.flatnonzero(~(q > 0))[0]} of the new points is too far from all training points for this "
+                "scale; use a larger one, or leave this row out"
+            )
+        w = w * q[i] ** -self.alpha * self.densities[j] ** -self.alpha
+        d = np.bincount(i, w, minlength=edges.n)
+        return VectorRows(edges, (w / np.sqrt(d[i] * self.degrees[j]))[:, None, None] * transport)

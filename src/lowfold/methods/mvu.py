@@ -1,0 +1,192 @@
+"""Maximum variance unfolding (semidefinite embedding), Weinberger & Saul (2006), doi:10.1007/s11263-005-4939-z.
+
+X --neighbours--> N --all pairs inside each--> (i, j), s_ij --semidefinite program--> K = Y Y' --eigen--> sqrt(lambda) v
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.limits import Choice, Function, Int, Limits, Null, Real
+from lowfold._core.run import Run
+from lowfold.methods._alignment_extend import ReconstructionRow
+from lowfold.methods._extend import Barycentric
+from lowfold.methods._fit import Data, Fit
+from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._parameters import LIMITS
+from lowfold.methods._unfolding import (
+    FactorOperator,
+    directed,
+    factor_pairs,
+    pair_distances,
+    warn_if_unproven,
+    with_bridges,
+)
+from lowfold.sdp import FORMS, SOLVERS, Callback, neighbor_pairs, unfold, unfolding, variance_bound
+
+
+class MVU(GraphMethod):
+    """Pull the points as far apart as their local distances allow.
+
+    maximise tr K over centred psd K, with K_ii + K_jj - 2 K_ij held at the measured s_ij for all pairs inside {i} and its
+    neighbours, so that local distances and angles are kept. The coordinates are Y = V sqrt(lambda) for the leading
+    eigenpairs of K; the number of large eigenvalues shows the dimension. The program is convex: its answer is unique in
+    value and comes with a proof, the duality gap.
+
+    Parameters
+    ----------
+    {n_components}
+    {n_neighbors}
+    {radius}
+    {metric}
+    {metric_params}
+    {search}
+    constraints : {"slack", "eq", "ineq"}, default="slack"
+        How pairs are held: by springs, maximise tr K - nu sum (d_ij^2 - s_ij)^2; exactly; or no farther than measured.
+        Exact equalities inside neighbourhoods of more than D + 1 points of R^D leave the data rigid: nothing can unfold,
+        and the answer is the data. Inequalities unfold, but may narrow a sheet to lengthen it.
+    nu : float above 0 or "auto", default="auto"
+        Stiffness of the springs, in units of the mean s_ij. "auto" allows a mean stretch of about 0.2%. Used by "slack".
+    n_eigenvectors : int of at least 1, default=10
+        Eigenvectors of the graph Laplacian in the first, factorised solve of "lowrank" and "factorized".
+    {on_disconnected}
+    {normalization}
+    solver : {"auto", "interior", "lowrank", "factorized", "clarabel"}, default="auto"
+        Dense interior point; a low-rank factor with certificate; the graph-Laplacian form refined at low rank, for
+        thousands of points, whose gap is reported but not driven to `tol`; Clarabel (extra `sdp`) for a few dozen points.
+        "auto": "interior" up to 1,500 pairs, "lowrank" up to 3,000 points, then "factorized". `solver_` records it.
+    tol : float in (0, 1), default=1e-3
+        Relative duality gap (and, unless "slack", violation of the constraints) at which the solver stops.
+    max_iter : int of at least 1, default=100
+        Most iterations of "interior" and "clarabel", most rounds of "lowrank".
+    callback : callable or None, default=None
+        callback(step) after every iteration, with step.primal, step.dual, step.gap, step.violation, step.rank; a true
+        answer stops the solver there.
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    embedding_ : array (n, n_components); natural: centred, column k has squared norm eigenvalues_[k]
+    eigenvalues_ : array (n_components,), descending
+    spectrum_ : array, all eigenvalues of K that are not 0; a gap after the d-th shows the dimension d
+    rank_ : int, eigenvalues above 1e-6 of their sum
+    variance_ : float, tr K = (1/2n) sum_ij ||y_i - y_j||^2, over all dimensions of K
+    variance_bound_ : float, n^3 tau^2 / 2 with the longest edge tau: no unfolding has more
+    duality_gap_ : float, (proven bound - value) / bound
+    constraint_violation_ : float, root mean square of d_ij^2 - s_ij over the mean s_ij; largest_violation_ : the largest
+    pairs_ : array (m, 2), the constrained pairs; dual_ : array (m,), the stress of each, which proves the bound
+    n_constraints_ : int, pairs and centring
+    nu_, n_iter_, factor_ : stiffness used, iterations, Y with K = Y Y' of all dimensions
+    graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces
+    residual_, gap_, solver_ : what the solve was worth
+
+    Examples
+    --------
+    >>> import numpy as np, lowfold
+    >>> bend = np.linspace(0, np.pi, 12)
+    >>> arc = np.column_stack([np.cos(bend), np.sin(bend)])
+    >>> model = lowfold.MVU(1, n_neighbors=1, constraints="eq").fit(arc)  # only consecutive points are held
+    >>> model.rank_, bool(model.duality_gap_ < 1e-3)
+    (1, True)
+    """
+
+    symmetrize: ClassVar[str] = "union"
+    limits: ClassVar[Limits] = {
+        **LIMITS,
+        "constraints": (Choice(FORMS),),
+        "nu": (Real(0, open_low=True), Choice(("auto",))),
+        "n_eigenvectors": (Int(1),),
+        "solver": (Choice(SOLVERS),),
+        "max_iter": (Int(1),),
+        "callback": (Function("callback(step) -> stop?"), Null("none")),
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int | NDArray[np.int64] | None = None,
+        radius: float | None = None,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        search: str = "auto",
+        constraints: str = "slack",
+        nu: float | str = "auto",
+        n_eigenvectors: int = 10,
+        on_disconnected: str = "connect",
+        normalization: str = "natural",
+        solver: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        callback: Callback | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.metric = metric
+        self.metric_params = metric_params
+        self.search = search
+        self.constraints = constraints
+        self.nu = nu
+        self.n_eigenvectors = n_eigenvectors
+        self.on_disconnected = on_disconnected
+        self.normalization = normalization
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, data: Data, run: Run) -> Fit:
+        pairs = neighbor_pairs(directed(data))
+        pairs, squared = with_bridges(data, pairs, pair_distances(data, pairs) ** 2)
+        program = unfolding(data.n, pairs, squared, form=self.constraints, nu=self.nu)  # type: ignore[arg-type]
+        solution = unfold(
+            program,
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            n_eigenvectors=self.n_eigenvectors,
+            callback=self.callback,
+            run=run,
+        )
+        warn_if_unproven("MVU", solution, self.tol, 'try constraints="slack", fewer neighbours or a larger tol')
+        leading = factor_pairs(solution.factor, self.n_components, solution.solver, solution.iterations)
+        spectrum = np.sort(np.sum(solution.factor**2, axis=0))[::-1]
+        longest = float(np.sqrt(program.squared.max(initial=0.0) * program.unit))
+        return Fit(
+            coordinates=leading.vectors * np.sqrt(leading.values),
+            pairs=leading,
+            graph=data.graph,
+            extend=ReconstructionRow(1e-3, "k>D", "affine"),
+            invert=Barycentric(),
+            extra={
+                "duality_gap_": solution.gap,
+                "constraint_violation_": solution.violation,
+                "largest_violation_": solution.largest_violation,
+                "variance_": float(spectrum.sum()),
+                "variance_bound_": variance_bound(data.n, longest),
+                "rank_": solution.rank,
+                "spectrum_": spectrum,
+                "pairs_": program.pairs,
+                "dual_": solution.dual,
+                "n_constraints_": program.m + 1,
+                "nu_": program.nu,
+                "n_iter_": solution.iterations,
+                "factor_": solution.factor,
+            },
+        )
+
+    def kernel(self) -> FactorOperator:
+        """K = Y Y', from the factor that the model keeps."""
+        if not hasattr(self, "factor_"):
+            raise InvalidInput("pieces that were embedded one by one have no common kernel; fit with on_disconnected='connect'")
+        return FactorOperator(self.factor_)

@@ -1,0 +1,283 @@
+"""Random projection, Johnson & Lindenstrauss (1984); Achlioptas (2003), doi:10.1016/S0022-0000(03)00025-4.
+
+(k, D, seed) --draw--> R --> y = R x / sqrt(k) [ --check all pairs--> keep, or draw again ] [ --SVD--> principal axes ]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn.utils.validation import validate_data
+
+from lowfold._core.errors import InvalidInput, SolverFailed
+from lowfold._core.jit import kernels
+from lowfold._core.limits import Choice, Flag, Int, Limits, Null, Real
+from lowfold._core.memory import require
+from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.run import Run
+from lowfold._core.stacks import stacked_eigh
+from lowfold.graph import Neighbors, Points
+from lowfold.kernels import RANDOM_KINDS, RandomEntries, jl_min_dim, lipschitz_constants, random_entries
+from lowfold.methods._fit import Data, Fit, Floats, Trained
+from lowfold.methods._input import check_range
+from lowfold.methods._linear_method import LinearMethod
+from lowfold.methods._parameters import LIMITS
+from lowfold.metrics import resolve_metric
+from lowfold.spectral import Scatter
+
+SMALL = 4_000_000  # entries of R that a model keeps; above, they are drawn again in each pass
+THIN = 0.1  # below this density a loop over the entries beats a dense product
+
+
+class RandomProjection(LinearMethod):
+    """Project on random directions: all distances are kept within a factor 1 +- eps, with no regard to the data.
+
+    y = R x / sqrt(k) with independent entries of mean 0 and variance 1, so that E |y|^2 = |x|^2. The number of dimensions
+    needed depends on the number of points only, `lowfold.kernels.jl_min_dim`. The matrix is a rule and a seed: above 4 million
+    entries it is drawn again, block by block, in each pass. X may be a sparse matrix.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=2
+        Number of output columns; "auto" is `jl_min_dim(n, eps)`.
+    kind : {"gaussian", "sign", "sparse"}, default="gaussian"
+        N(0, 1); +-1; or +-1/sqrt(p) with probability p/2 each and 0 otherwise.
+    density : float in (0, 1] or "auto", default="auto"
+        p of kind="sparse". "auto" is 1/3, the largest for which the moments stay below the Gaussian's. Li, Hastie & Church
+        (2006) take 1 / sqrt(n_features), which is much faster.
+    eps : float in (0, 1) or None, default=None
+        Squared distances may change by this share; needed for n_components="auto" and for verify=True.
+    verify : bool, default=False
+        Measure all pairs of the training points and draw again until every one is within 1 +- eps: n^2 (D + k) operations.
+    max_tries : int of at least 1, default=10
+        Draws before verify=True gives up.
+    orthogonalize : bool, default=False
+        Make the rows of R orthonormal, times sqrt(n_features / k). The matrix is kept whole then.
+    rotate : bool, default=False
+        Turn the output to its principal axes, about the origin (SVD); distances do not change.
+    random_state : int, Generator, RandomState or None, default=0
+    {normalization}
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    embedding_ : array (n, k)
+    n_components_ : int, k
+    lipschitz_ : (A, B), the extremes of |y_i - y_j|^2 / |x_i - x_j|^2 over all pairs; with verify=True only
+    n_tries_ : int, matrices drawn
+    singular_values_ : array (k,), of the output; with rotate=True only
+
+    Examples
+    --------
+    >>> import numpy as np, lowfold
+    >>> X = np.random.default_rng(0).normal(size=(50, 3000))
+    >>> model = lowfold.RandomProjection("auto", eps=0.5, verify=True).fit(X)
+    >>> model.embedding_.shape, model.lipschitz_[0] > 0.5, model.lipschitz_[1] < 1.5
+    ((50, 188), True, True)
+    """
+
+    limits: ClassVar[Limits] = {
+        **LIMITS,
+        "n_components": (Int(1), Choice(("auto",))),
+        "kind": (Choice(RANDOM_KINDS),),
+        "density": (Real(0, 1, open_low=True), Choice(("auto",))),
+        "eps": (Real(0, 1, open_low=True, open_high=True), Null("distances are not looked at")),
+        "verify": (Flag(),),
+        "max_tries": (Int(1),),
+        "orthogonalize": (Flag(),),
+        "rotate": (Flag(),),
+    }
+
+    def __init__(
+        self,
+        n_components: int | str = 2,
+        *,
+        kind: str = "gaussian",
+        density: float | str = "auto",
+        eps: float | None = None,
+        verify: bool = False,
+        max_tries: int = 10,
+        orthogonalize: bool = False,
+        rotate: bool = False,
+        random_state: Any = 0,
+        normalization: str = "natural",
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.kind = kind
+        self.density = density
+        self.eps = eps
+        self.verify = verify
+        self.max_tries = max_tries
+        self.orthogonalize = orthogonalize
+        self.rotate = rotate
+        self.random_state = random_state
+        self.normalization = normalization
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, data: Data, run: Run) -> Fit:
+        X = data.points().X
+        projection, Y, extra = self._drawn(X, self._dimension(data), run)
+        if self.rotate:
+            values, turn = stacked_eigh(Y.T.astype(np.float64) @ Y)
+            projection = replace(projection, turn=turn[:, ::-1])
+            Y = Y @ projection.turn
+            extra["singular_values_"] = np.sqrt(np.maximum(values[::-1], 0.0))
+        return Fit(Y, None, None, projection, projection, extra)
+
+    def _drawn(self, X: Any, k: int, run: Run) -> tuple[RandomMap, NDArray[np.floating], dict[str, Any]]:
+        """A matrix and its output; with `verify` the first whose distortion is within eps."""
+        found = (1.0, 1.0)
+        for attempt in range(1, self.max_tries + 1):
+            rule = random_entries(self.kind, k, X.shape[1], density=self._density(), random_state=run.rng)
+            projection = random_map(rule, orthogonal=self.orthogonalize)
+            Y = projection.apply(X, run)
+            if not self.verify:
+                return projection, Y, {"n_components_": k, "n_tries_": 1}
+            found = lipschitz_constants(X, Y)
+            if 1 - self.eps <= found[0] and found[1] <= 1 + self.eps:
+                return projection, Y, {"n_components_": k, "n_tries_": attempt, "lipschitz_": found}
+        raise SolverFailed(
+            f"none of {self.max_tries} random matrices with {k} rows kept all squared distances within 1 +- {self.eps:g} (the "
+            f"last: {found[0]:.3f} to {found[1]:.3f}); {jl_min_dim(max(X.shape[0], 2), self.eps)} rows are proven to do: raise "
+            "n_components, eps or max_tries"
+        )
+
+    def _density(self) -> float:
+        return 1 / 3 if self.density == "auto" else float(self.density)
+
+    def _dimension(self, data: Data) -> int:
+        return jl_min_dim(data.n, self.eps) if self.n_components == "auto" else int(self.n_components)  # type: ignore[arg-type]
+
+    def _check(self, data: Data) -> None:
+        auto = self.n_components == "auto"
+        if self.eps is None and (auto or self.verify):
+            raise InvalidInput('eps of RandomProjection must be given with n_components="auto" or verify=True; got None')
+        if self.eps is not None and not (auto or self.verify):
+            raise InvalidInput('eps of RandomProjection is used with n_components="auto" or verify=True; set one of them')
+        if self.kind != "sparse" and self.density != "auto":
+            raise InvalidInput(f'density of RandomProjection belongs to kind="sparse"; got kind={self.kind!r}')
+        D, k = data.points().X.shape[1], self._dimension(data)
+        if k > D:
+            raise InvalidInput(
+                f"n_components of RandomProjection must be at most n_features = {D}; got {k}"
+                + (f" for eps = {self.eps:g}: that many distances cannot be kept in fewer dimensions" if auto else "")
+            )
+        if self.orthogonalize:
+            require(3 * 8.0 * k * D, f"an orthogonal {k} x {D} matrix", "use orthogonalize=False")
+
+    def kernel(self) -> Scatter:
+        """P'P for the matrix P of the map y = P x."""
+        P = self.components_
+        return Scatter(P, np.zeros(P.shape[1]))
+
+    @property
+    def components_(self) -> NDArray[np.floating]:
+        """P (k, D) of y = P x, made when asked for."""
+        return self._extend.matrix().astype(self._dtype)
+
+    # Sparse rows ----------------------------------------------------------------------------------------------------
+
+    def _read(self, X: Any) -> Data:
+        return Data(Points(self._read_rows(X, reset=True), resolve_metric("euclidean", None, None)))
+
+    def _read_rows(self, X: Any, *, reset: bool = False) -> Any:
+        rows = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        check_range(rows.data[:, None] if issparse(rows) else rows)
+        return rows
+
+    def _keep(self, fit: Fit, data: Data, dtype: np.dtype[Any]) -> None:
+        super()._keep(fit, data, dtype)
+        self._trained = replace(self._trained, source=None, coordinates=np.empty((0, fit.coordinates.shape[1])))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+@dataclass(frozen=True, eq=False)
+class RandomMap:
+    """y = x R' / sqrt(k), turned by `turn` where there is one. `kept` is R' / sqrt(k) where it is small or orthogonal.
+
+    Back goes the least squares solution x = P^+ y.
+    """
+
+    kind: str
+    D: int
+    k: int
+    seed: tuple[int, ...]
+    density: float
+    kept: Floats | None
+    turn: Floats | None = None
+    neighbors: ClassVar[bool] = False
+
+    def rule(self) -> RandomEntries:
+        return RandomEntries(self.kind, self.D, self.k, self.seed, self.density)
+
+    def matrix(self) -> Floats:
+        """P (k, D)."""
+        W = self.kept if self.kept is not None else self.rule().dense() / np.sqrt(self.k)
+        return np.ascontiguousarray((W if self.turn is None else W @ self.turn).T, dtype=np.float64)
+
+    def place(self, trained: Trained, queries: Any, found: Neighbors, run: Run) -> Floats:
+        Y = self.apply(queries, run)
+        return np.asarray(Y if self.turn is None else Y @ self.turn)
+
+    def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
+        return np.asarray(coordinates @ np.linalg.pinv(self.matrix()).T)
+
+    def apply(self, X: Any, run: Run) -> NDArray[np.floating]:
+        """X R' / sqrt(k), in the precision of X."""
+        if self.kept is None and self.kind == "sparse" and self.density < THIN:
+            return self._thin(X, run)
+        out = np.zeros((X.shape[0], self.k), dtype=X.dtype)
+        columns = X.tocsc() if issparse(X) else X
+        rows = block_slices(X.shape[0], max(256, 2**21 // max(self.k, 1)))
+        for b, features in enumerate(self.rule().parts()):
+            R = self.rule().block(b, X.dtype) if self.kept is None else self.kept[features].astype(X.dtype)
+            if issparse(X):
+                out += columns[:, features] @ R
+                continue
+
+            def work(i: int, features: slice = features, R: NDArray[np.floating] = R) -> None:
+                out[rows[i]] += X[rows[i], features] @ R
+
+            run_blocks(work, len(rows), n_jobs=run.n_jobs)
+        return out if self.kept is not None else out / X.dtype.type(np.sqrt(self.k))
+
+    def _thin(self, X: Any, run: Run) -> NDArray[np.floating]:
+        """The same for a very sparse R: its entries alone are touched."""
+        R = self.rule().sparse()
+        scale = 1.0 / np.sqrt(self.k)
+        if issparse(X):
+            return np.asarray((csr_array(X) @ (R * scale)).toarray(), dtype=X.dtype)
+        out = np.empty((X.shape[0], self.k), dtype=X.dtype)
+        rows = block_slices(X.shape[0], 512)
+        signs = np.sign(R.data).astype(np.int8)
+        loop = kernels("lowfold.kernels._projection_kernels").project_signs
+        size = X.dtype.type(scale / np.sqrt(self.density))
+
+        def work(i: int) -> None:
+            loop(X[rows[i]], R.indptr, R.indices, signs, self.k, size, out[rows[i]])
+
+        run_blocks(work, len(rows), n_jobs=run.n_jobs)
+        return out
+
+
+def random_map(rule: RandomEntries, *, orthogonal: bool) -> RandomMap:
+    """The map of a rule; small matrices are drawn once and kept, orthogonal ones always."""
+    kept = None
+    if orthogonal:
+        Q, _ = np.linalg.qr(np.asarray(rule.dense(), dtype=np.float64))
+        kept = Q * np.sqrt(rule.D / rule.k)
+    elif rule.D * rule.k <= SMALL and not (rule.kind == "sparse" and rule.density < THIN):
+        kept = np.asarray(rule.dense(), dtype=np.float64) / np.sqrt(rule.k)
+    return RandomMap(rule.kind, rule.D, rule.k, rule.seed, rule.density, kept)

@@ -1,0 +1,160 @@
+"""Robust principal components: L1 projection pursuit, covariance of signs, low rank plus sparse.
+
+X --geometric median--> Xc --max sum |w'x| | covariance of x/|x|--> V --> Xc V
+X --min ||L||_* + penalty ||S||_1--> L + S --PCA of L--> V --L1 regression of each row on V--> y
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.limits import Choice, Limits, Null, Real
+from lowfold._core.memory import require
+from lowfold._core.operators import DenseOperator
+from lowfold._core.parallel import block_slices
+from lowfold._core.run import Run
+from lowfold.graph import Neighbors
+from lowfold.kernels import geometric_median, l1_directions, low_rank_plus_sparse
+from lowfold.kernels._robust import sign_rows, sparse_regression
+from lowfold.methods._fit import Data, Fit, Floats, Queries, Trained
+from lowfold.methods._linear_method import AffineMap, LinearMethod, project
+from lowfold.methods._parameters import LIMITS
+from lowfold.spectral import fix_signs, principal_axes
+
+MAD = 1.4826  # median absolute deviation of a Gaussian -> its standard deviation
+
+
+class RobustPCA(LinearMethod):
+    """Principal components that outliers do not turn.
+
+    method="l1" maximises sum_i |w'x_i| in place of the sum of squares, one direction after the other; "covariance" takes the
+    eigenvectors of the covariance of the directions x / |x|, where no row counts more than another; both are about the
+    geometric median and project linearly. "low_rank" splits X into L + S of low rank and sparse, for errors in single entries:
+    the axes are those of L, and the coordinates of a row fit it in the L1 sense, so that its wrong entries do not count.
+
+    Parameters
+    ----------
+    {n_components}
+    method : {"l1", "covariance", "low_rank"}, default="l1"
+    penalty : float above 0 or None, default=None
+        Weight of |S|_1 against the sum of singular values of L, for "low_rank"; None is 1 / sqrt(max(n, D)).
+    {normalization}
+    {tol}
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    embedding_ : array (n, n_components)
+    components_ : array (n_components, D), orthonormal rows; mean_ : array (D,), the centre
+    eigenvalues_ : array (n_components,), robust variances along the components (L1, or by the median absolute deviation;
+        for "low_rank" the variances of L), descending
+    sparse_ : sparse array (n, D), S; for "low_rank" only
+    rank_ : int, of L; for "low_rank" only
+
+    References
+    ----------
+    Kwak 2008, doi:10.1109/TPAMI.2008.114; Locantore et al. 1999, doi:10.1007/BF02595862; Candes, Li, Ma & Wright 2011,
+    doi:10.1145/1970392.1970395
+
+    Examples
+    --------
+    >>> import numpy as np, lowfold
+    >>> X = np.outer(np.linspace(-1, 1, 30), [3.0, 4.0]); X[0] = [-40.0, 30.0]
+    >>> np.abs(lowfold.RobustPCA(1, method="covariance").fit(X).components_).round(1).tolist()
+    [[0.6, 0.8]]
+    """
+
+    limits: ClassVar[Limits] = {
+        **LIMITS,
+        "method": (Choice(("l1", "covariance", "low_rank")),),
+        "penalty": (Real(0, open_low=True), Null("1 / sqrt(max(n, D))")),
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        method: str = "l1",
+        penalty: float | None = None,
+        normalization: str = "natural",
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.method = method
+        self.penalty = penalty
+        self.normalization = normalization
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, data: Data, run: Run) -> Fit:
+        X = data.points().X
+        return self._low_rank(X, run) if self.method == "low_rank" else self._directions(X, run)
+
+    def _directions(self, X: NDArray[np.floating], run: Run) -> Fit:
+        center = geometric_median(X)
+        Xc = np.subtract(X, center, dtype=np.float64)
+        if self.method == "l1":
+            V = l1_directions(Xc, self.n_components)
+            spread = np.sqrt(np.pi / 2) * np.abs(Xc @ V).mean(axis=0)  # of a Gaussian: its standard deviation
+        else:
+            V = principal_axes(sign_rows(Xc), np.zeros(X.shape[1]), self.n_components, divisor=len(X), run=run).V
+            spread = MAD * np.median(np.abs(Xc @ V), axis=0)
+        order = np.argsort(-spread, kind="stable")
+        V = fix_signs(V[:, order])
+        there = AffineMap(center, V, V.T)
+        return Fit(project(X, center, V, run), None, None, there, there, _attributes(center, V, spread[order] ** 2, X))
+
+    def _low_rank(self, X: NDArray[np.floating], run: Run) -> Fit:
+        middle = np.median(X, axis=0).astype(np.float64)
+        with run.stage("low rank plus sparse"):
+            split = low_rank_plus_sparse(X - middle, penalty=self.penalty, tol=0.1 * self.tol, run=run)
+        center = split.L.mean(axis=0)
+        axes = principal_axes(split.L, center, self.n_components, run=run)
+        there = SparseErrorRow(center + middle, axes.V)
+        extra = _attributes(center + middle, axes.V, axes.pairs.values, X)
+        extra |= {"sparse_": csr_array(split.S.astype(X.dtype)), "rank_": int(np.linalg.matrix_rank(split.L))}
+        return Fit(there.place(None, X, None, run), axes.pairs, None, there, there, extra)  # type: ignore[arg-type]
+
+    def kernel(self) -> DenseOperator:
+        """sum_k lambda_k v_k v_k': the robust covariance that the fitted components span."""
+        V = self.components_.astype(np.float64).T
+        return DenseOperator((V * self.eigenvalues_) @ V.T, psd=True)
+
+    def _check(self, data: Data) -> None:
+        super()._check(data)
+        if self.method != "low_rank" and self.penalty is not None:
+            raise InvalidInput(f'penalty of RobustPCA belongs to method="low_rank"; got method={self.method!r}')
+        n, D = data.points().X.shape
+        require(8.0 * n * D * (8 if self.method == "low_rank" else 3), f"RobustPCA of {n} x {D} values", "use PCA")
+
+
+def _attributes(center: Floats, V: Floats, variances: Floats, X: NDArray[np.floating]) -> dict[str, Any]:
+    return {"mean_": center.astype(X.dtype), "components_": V.T.astype(X.dtype), "eigenvalues_": variances}
+
+
+@dataclass(frozen=True, eq=False)
+class SparseErrorRow:
+    """y minimising |x - center - V y|_1: exact where x is center + V y with a few entries replaced by anything."""
+
+    mean: Floats
+    V: Floats
+    neighbors: ClassVar[bool] = False
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        assert isinstance(queries, np.ndarray)
+        parts = block_slices(len(queries), max(1, 2**20 // len(self.mean)))
+        rows = [np.subtract(queries[part], self.mean, dtype=np.float64) for part in parts]
+        return np.concatenate([sparse_regression(row, self.V) for row in rows])
+
+    def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
+        return np.asarray(coordinates @ self.V.T + self.mean)

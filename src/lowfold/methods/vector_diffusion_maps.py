@@ -1,0 +1,289 @@
+"""Vector diffusion maps, Singer & Wu (2012), doi:10.1002/cpa.21395.
+
+X --graph--> w --local PCA--> O_i --alignment--> O_ij --blocks w_ij O_ij--> S-bar --eigen--> (lambda, phi)
+    --> <phi_k, phi_m>
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.limits import Choice, Int, Limits, Null, Real
+from lowfold._core.operators import SparseOperator
+from lowfold._core.run import Run
+from lowfold.graph import Graph, Neighbors
+from lowfold.kernels import auto_scale, gaussian
+from lowfold.kernels._connection import Connection, connection, local_dimensions, local_pca, orientation
+from lowfold.methods._extend import Barycentric
+from lowfold.methods._fit import Data, Fit, Floats
+from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._parameters import LIMITS
+from lowfold.methods._vector_extend import VectorRow, pair_order, vector_features, without_noise
+from lowfold.methods.locally_linear_isomap import features
+from lowfold.spectral import largest
+
+
+class VectorDiffusionMaps(GraphMethod):
+    """Embed by how vectors turn when they are carried along paths: points that many paths join in the same way are
+    near.
+
+    Tangent bases O_i come from local PCA, transports O_ij from aligning them; the block matrix S(i, j) = w_ij O_ij,
+    divided by degrees, has eigenpairs (lambda_k, phi_k), phi_k(i) a tangent vector. The coordinates are
+    (lambda_k lambda_m)^t <phi_k(i), phi_m(i)>, off-diagonal ones times sqrt(2); with all of them distances are the
+    vector diffusion distance, d^2 = |S^2t(i, i)|^2 + |S^2t(j, j)|^2 - 2 |S^2t(i, j)|^2. No choice of bases
+    changes them. On an orientable surface fields come in pairs that differ by a right angle: their common feature is 0, and
+    their own features agree.
+
+    Parameters
+    ----------
+    {n_components}
+    n_eigenvectors : int or None, default=None
+        Eigenvectors that the pairs (k, m) are made of; None is max(10, n_components), at most n times the dimension.
+    {n_neighbors}
+    {radius}
+    {metric}
+    {metric_params}
+    {search}
+    {symmetrize}
+    tangent_dim : int, "median" or "mean", default="median"
+        Dimension of the manifold; or the median or rounded mean over points of the number of directions that hold
+        `variance`.
+    variance : float in (0, 1], default=0.9
+        Share of the local variance that the estimated dimension holds.
+    scale : float above 0 or "auto", default="auto"
+        Weights exp(-d^2 / scale); "auto" is the mean squared edge length.
+    pca_scale : float above 0 or "auto", default="auto"
+        Weights of local PCA, narrower than `scale`; "auto" is half of it.
+    alpha : float, default=1
+        Density power, as in diffusion maps.
+    self_loops : float of at least 0, default=1
+        Weight of a point to itself.
+    t : float of at least 0, default=1
+        Diffusion time. A fraction needs eigenvalues of at least 0.
+    {on_disconnected}
+    {normalization}
+    {solver}
+    {tol}
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    embedding_ : array (n, n_components), features in order of |lambda_k lambda_m|^t
+    eigenvalues_ : array (n_eigenvectors,), descending, of S-bar
+    pairs_ : array (n_components, 2), the (k, m) of each column
+    tangent_dim_ : int; local_dims_ : array (n,), the estimate at each point
+    tangents_ : array (n, D, d), orthonormal bases
+    orientable_ : bool, whether the transports agree on sides; orientation_ : array (n,) of 1 and -1, the side of each
+        basis
+    scale_, pca_scale_ : floats, the scales used
+    graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces
+    residual_, gap_, solver_ : what the solve was worth
+
+    Examples
+    --------
+    >>> import lowfold
+    >>> roll = lowfold.datasets.s_curve(300, random_state=0)
+    >>> model = lowfold.VectorDiffusionMaps(3, n_neighbors=12, tangent_dim=2).fit(roll.X)
+    >>> model.embedding_.shape, model.orientable_
+    ((300, 3), True)
+    """
+
+    limits: ClassVar[Limits] = {
+        **LIMITS,
+        "n_eigenvectors": (Int(1), Null("max(10, n_components)")),
+        "tangent_dim": (Int(1), Choice(("median", "mean"))),
+        "variance": (Real(0, 1, open_low=True),),
+        "scale": (Real(0, open_low=True), Choice(("auto",))),
+        "pca_scale": (Real(0, open_low=True), Choice(("auto",))),
+        "alpha": (Real(),),
+        "self_loops": (Real(0),),
+        "t": (Real(0),),
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_eigenvectors: int | None = None,
+        n_neighbors: int | NDArray[np.int64] | None = None,
+        radius: float | None = None,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        search: str = "auto",
+        symmetrize: str = "union",
+        tangent_dim: int | str = "median",
+        variance: float = 0.9,
+        scale: float | str = "auto",
+        pca_scale: float | str = "auto",
+        alpha: float = 1.0,
+        self_loops: float = 1.0,
+        t: float = 1.0,
+        on_disconnected: str = "connect",
+        normalization: str = "natural",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_eigenvectors = n_eigenvectors
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.metric = metric
+        self.metric_params = metric_params
+        self.search = search
+        self.symmetrize = symmetrize
+        self.tangent_dim = tangent_dim
+        self.variance = variance
+        self.scale = scale
+        self.pca_scale = pca_scale
+        self.alpha = alpha
+        self.self_loops = self_loops
+        self.t = t
+        self.on_disconnected = on_disconnected
+        self.normalization = normalization
+        self.solver = solver
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, data: Data, run: Run) -> Fit:
+        X, graph, near = features(data.points()), self._graph(data, run), _neighbors(data)
+        scale = auto_scale(graph) if self.scale == "auto" else float(self.scale)
+        pca_scale = scale / 2 if self.pca_scale == "auto" else float(self.pca_scale)
+        d, dims = self._dimension(X, near, pca_scale, run)
+        bases = local_pca(X, near, pca_scale, d, run=run).bases
+        S = self._connection(graph, bases, scale, run)
+        pairs = largest(S.operator, self._eigenvectors(data.n, d), negligible=1e-12, run=run)
+        fields = pairs.vectors.reshape(data.n, d, -1)
+        chosen = self._pairs(pairs.values)
+        sides = orientation(graph, S.transports, S.certainty)
+        return Fit(
+            coordinates=without_noise(vector_features(fields, pairs.values, chosen, float(self.t))),
+            pairs=pairs,
+            graph=graph,
+            extend=VectorRow(
+                scale,
+                pca_scale,
+                float(self.alpha),
+                float(self.t),
+                S.densities,
+                S.degrees,
+                bases,
+                pairs.values,
+                fields,
+                chosen,
+                self.symmetrize,
+                None if data.neighbors is None else data.neighbors.kth_distance(),
+            ),
+            invert=Barycentric(),
+            extra={
+                "pairs_": chosen,
+                "tangent_dim_": d,
+                "local_dims_": dims,
+                "tangents_": bases,
+                "orientable_": sides.orientable,
+                "orientation_": sides.signs,
+                "scale_": scale,
+                "pca_scale_": pca_scale,
+            },
+        )
+
+    # Stages ---------------------------------------------------------------------------------------------------------
+
+    def _dimension(
+        self, X: NDArray[np.floating], near: Neighbors, scale: float, run: Run
+    ) -> tuple[int, NDArray[np.int64]]:
+        """The tangent dimension, given or estimated, and the estimate at every point."""
+        dims = local_dimensions(local_pca(X, near, scale, 1, run=run).spectra, self.variance)
+        if not isinstance(self.tangent_dim, str):
+            d = int(self.tangent_dim)
+        else:
+            d = int(np.median(dims)) if self.tangent_dim == "median" else round(float(dims.mean()))
+        room = min(X.shape[1], int(near.counts.max(initial=1)))
+        if d > room:
+            raise InvalidInput(
+                f"tangent_dim must be at most {room}, the smaller of the number of features ({X.shape[1]}) and of "
+                "neighbours; "
+                f"got {d}"
+            )
+        return d, dims
+
+    def _connection(self, graph: Graph, bases: Floats, scale: float, run: Run) -> Connection:
+        w = gaussian(graph, scale=scale).values
+        return connection(graph, w, float(self.self_loops), bases, alpha=self.alpha, run=run)
+
+    def _eigenvectors(self, n: int, d: int) -> int:
+        if self.n_eigenvectors is None:
+            return min(max(10, self.n_components), n * d)
+        if self.n_eigenvectors > n * d:
+            raise InvalidInput(
+                f"n_eigenvectors must be at most {n * d}, n_samples = {n} times dimension {d}; got "
+                f"{self.n_eigenvectors}"
+            )
+        return self.n_eigenvectors
+
+    def _pairs(self, values: Floats) -> NDArray[np.int64]:
+        m = len(values)
+        if self.n_components > m * (m + 1) // 2:
+            raise InvalidInput(
+                f"n_components must be at most {m * (m + 1) // 2}, the number of pairs of {m} eigenvectors; got "
+                f"{self.n_components}: use more n_eigenvectors"
+            )
+        if self.t != int(self.t) and values.min() < 0:
+            raise InvalidInput(
+                f"t = {self.t:g} needs a fractional power of the negative eigenvalue {values.min():.3g}; use a whole "
+                "t or fewer n_eigenvectors"
+            )
+        return pair_order(values, float(self.t), self.n_components)
+
+    def _query_neighbors(self, data: Data) -> int | None:
+        """One more than in the fit: the nearest training point stands for the new point itself."""
+        k = super()._query_neighbors(data)
+        return None if k is None else min(k + 1, data.n)
+
+    # What else the transports can tell ------------------------------------------------------------------------------
+
+    def connection(self) -> Connection:
+        """The block matrix with its transports, rebuilt."""
+        return self._connection(self.graph_, self.tangents_, self.scale_, self._run())
+
+    def kernel(self) -> SparseOperator:
+        """S-bar = D^-1/2 S D^-1/2, (n d) x (n d), sparse; its spectrum lies in [-1, 1]."""
+        return self.connection().operator
+
+    def vector_fields(self) -> Floats:
+        """Eigenvector fields of D^-1 S in data space, (n, D, n_eigenvectors): O_i phi_k(i) / sqrt(d_i)."""
+        row = self._row()
+        return np.asarray(self.tangents_ @ (row.fields / np.sqrt(row.degrees)[:, None, None]))
+
+    def _row(self) -> VectorRow:
+        if not isinstance(self._extend, VectorRow):
+            raise InvalidInput("this needs one connected model of all points; fit with on_disconnected='connect'")
+        return self._extend
+
+    def _distance_kinds(self) -> tuple[str, ...]:
+        return ("embedding", "diffusion")
+
+    def distances(self, A: Any, B: Any = None, *, kind: str = "embedding") -> NDArray[np.floating]:
+        """Euclidean distances after `transform`; or with kind="diffusion" the vector diffusion distance with all
+        eigenvectors, for 2t a whole number of at least 2.
+        """
+        if kind != "diffusion":
+            return super().distances(A, B, kind=kind)
+        from lowfold.methods._vector_metric import vector_distances
+
+        return vector_distances(self, A, B)
+
+
+def _neighbors(data: Data) -> Neighbors:
+    """Directed neighbourhoods for local PCA; a graph's own rows where none were searched."""
+    if data.neighbors is not None:
+        return data.neighbors
+    assert data.graph is not None
+    return data.graph.neighbors()

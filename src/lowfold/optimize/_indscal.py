@@ -1,0 +1,115 @@
+"""Individual differences scaling, Carroll & Chang (1970), doi:10.1007/BF02310791: B_k = X diag(w_k) X' for all k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.stacks import stacked_eigh
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Individual:
+    """Common space X (n, d), weights (m, d) with mean 1 in every column, and the share of sum_k ||B_k||^2 explained."""
+
+    X: Floats
+    weights: Floats
+    explained: Floats
+    history: Floats
+
+
+def individual_scaling(B: Floats, X: Floats, *, max_iter: int = 500, tol: float = 1e-10) -> Individual:
+    """Minimise sum_k ||B_k - X diag(w_k) X'||^2 with w >= 0; B (m, n, n) symmetric, X (n, d) with mean_k B_k = X X'
+    nearly.
+
+    In such coordinates every X^+ B_k X^+' is R' diag(w_k) R with one rotation R, so that jointly diagonalising these d
+    x d matrices gives the answer where the model is exact. Alternating least squares (left factor, right factor,
+    weights) then polishes it, until the share explained rises by less than `tol`.
+    """
+    size = np.einsum("kij,kij->k", B, B)
+    total = float(size.sum()) or 1.0
+    inner = np.linalg.pinv(X)
+    X = X @ joint_diagonaliser(np.einsum("ai,kij,bj->kab", inner, B, inner, optimize=True))
+    W, history = _weights(B, X), []
+    best = np.inf
+    for _ in range(max_iter):
+        left = _factor(B, X, W)
+        candidate = _balanced(left, X)
+        candidate_W = _weights(B, candidate)
+        loss = float(_losses(B, candidate, candidate_W).sum()) / total
+        if loss > best:
+            break
+        X, W = candidate, candidate_W
+        history.append(1.0 - loss)
+        if best - loss <= tol:
+            break
+        best = loss
+    mean = W.mean(axis=0)
+    mean = np.where(mean > 0, mean, 1.0)
+    X, W = X * np.sqrt(mean), W / mean
+    order = np.argsort(-np.einsum("nd,nd->d", X, X), kind="stable")
+    X, W = X[:, order], W[:, order]
+    losses = _losses(B, X, W)
+    return Individual(X, W, 1.0 - losses / np.where(size > 0, size, 1.0), np.array(history))
+
+
+def _factor(B: Floats, Z: Floats, W: Floats) -> Floats:
+    """The left factor A that minimises sum_k ||B_k - A diag(w_k) Z'||^2."""
+    gram = (Z.T @ Z) * (W.T @ W)
+    right = np.einsum("kij,ja,ka->ia", B, Z, W, optimize=True)
+    return np.asarray(np.linalg.lstsq(gram, right.T, rcond=1e-12)[0].T)
+
+
+def _balanced(A: Floats, Z: Floats) -> Floats:
+    """The mean of both factors; they differ in scale only where the fit is good."""
+    a, z = np.linalg.norm(A, axis=0), np.linalg.norm(Z, axis=0)
+    scale = np.where(a > 0, z / np.where(a > 0, a, 1.0), 1.0)
+    return np.asarray((A * scale + Z) / 2)
+
+
+def _weights(B: Floats, X: Floats) -> Floats:
+    """w_k >= 0 that minimises ||B_k - X diag(w_k) X'||^2, matrix by matrix."""
+    from scipy.optimize import nnls
+
+    gram = (X.T @ X) ** 2
+    right = np.einsum("kij,ia,ja->ka", B, X, X, optimize=True)
+    values, vectors = stacked_eigh(gram)
+    kept = values > 1e-14 * max(float(values.max(initial=0.0)), 1e-300)
+    root = np.sqrt(np.where(kept, values, 0.0))[:, None] * vectors.T
+    target = np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)[:, None] * (vectors.T @ right.T)
+    return np.stack([nnls(root, column)[0] for column in target.T])
+
+
+def _losses(B: Floats, X: Floats, W: Floats) -> Floats:
+    return np.array([float(((Bk - (X * w) @ X.T) ** 2).sum()) for Bk, w in zip(B, W)])
+
+
+def joint_diagonaliser(C: Floats, *, sweeps: int = 100) -> Floats:
+    """The rotation R for which R' C_k R are as diagonal as they can be, by Jacobi rotations of pairs of axes.
+
+    Each rotation has the angle that maximises the sum of squared diagonals, Cardoso & Souloumiac (1996),
+    doi:10.1137/S0895479893259546.
+    """
+    C = (C + np.swapaxes(C, 1, 2)) / 2
+    d = C.shape[1]
+    R = np.eye(d)
+    for _ in range(sweeps):
+        turned = 0.0
+        for p in range(d - 1):
+            for q in range(p + 1, d):
+                h = np.stack([C[:, p, p] - C[:, q, q], 2.0 * C[:, p, q]])
+                on, off = float(h[0] @ h[0] - h[1] @ h[1]), 2.0 * float(h[0] @ h[1])
+                angle = 0.25 * np.arctan2(off, on)
+                c, s = np.cos(angle), np.sin(angle)
+                J = np.eye(d)
+                J[p, p], J[q, q], J[p, q], J[q, p] = c, c, -s, s
+                C = J.T @ C @ J
+                R = R @ J
+                turned = max(turned, abs(s))
+        if turned < 1e-12:
+            break
+    return R

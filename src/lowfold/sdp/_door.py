@@ -1,0 +1,138 @@
+"""The one door to unfolding programs: `unfold`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.memory import require
+from lowfold._core.run import Run
+from lowfold._core.stacks import stacked_eigh
+from lowfold.sdp._certificate import certify
+from lowfold.sdp._conic import conic
+from lowfold.sdp._interior import interior
+from lowfold.sdp._laplacian import laplacian_form
+from lowfold.sdp._lowrank import lowrank
+from lowfold.sdp._program import RankOne, Unfolding, complement
+from lowfold.sdp._solution import Callback, Solution, Step, numerical_rank, objective, ordered, relative_gap, rms, violations
+
+Floats = NDArray[np.float64]
+
+SOLVERS = ("auto", "interior", "lowrank", "factorized", "clarabel")
+INTERIOR_PAIRS, LOWRANK_POINTS = 1_500, 3_000
+START_RANK = 6
+
+
+def select_unfolding_solver(n: int, m: int) -> str:
+    """What `solver="auto"` uses for n points and m pairs; only sizes count.
+
+    - up to 1,500 pairs: "interior", the dense interior-point method (a step factors an m x m matrix)
+    - up to 3,000 points: "lowrank", with certificate
+    - beyond: "factorized", the graph-Laplacian form, refined at fixed rank; its gap is reported, not driven down
+    """
+    if m <= INTERIOR_PAIRS and n <= INTERIOR_PAIRS:
+        return "interior"
+    return "lowrank" if n <= LOWRANK_POINTS else "factorized"
+
+
+def unfold(
+    program: Unfolding,
+    *,
+    solver: str = "auto",
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    n_eigenvectors: int = 10,
+    callback: Callback | None = None,
+    run: Run | None = None,
+) -> Solution:
+    """Solve a program. `callback(step)` is called after every iteration (every round of the low-rank solvers; once, at the
+    end, by Clarabel); a true answer stops there.
+
+    >>> from lowfold.sdp import unfolding
+    >>> chain = unfolding(6, np.array([[i, i + 1] for i in range(5)]), np.ones(5), form="eq")
+    >>> round(unfold(chain, tol=1e-6).primal, 3)  # straight: n (n^2 - 1) / 12
+    17.5
+    """
+    if solver not in SOLVERS:
+        raise InvalidInput(f"solver must be one of {', '.join(map(repr, SOLVERS))}; got {solver!r}")
+    name = select_unfolding_solver(program.n, program.m) if solver == "auto" else solver
+    if not program.squared.any():
+        return _coincident(program, name)
+    if name in ("interior", "clarabel"):
+        return _dense(program, name, tol, max_iter, callback)
+    run = replace(run or Run(), solver="auto", tol=1e-6)  # for the eigen-solvers inside
+    start = laplacian_form(program, n_eigenvectors, run=run)[:, :START_RANK]
+    return lowrank(
+        program, start, tol=tol, max_iter=max_iter, grow=name == "lowrank", name=name, callback=callback, run=run
+    )
+
+
+def _coincident(program: Unfolding, name: str) -> Solution:
+    """All distances are 0: all points are one, and any weights prove it."""
+    Y = np.zeros((program.n, 1))
+    return Solution(Y, np.zeros(program.m), 0.0, 0.0, 0.0, 0.0, 0.0, 0, name, 0, True)
+
+
+def _dense(program: Unfolding, name: str, tol: float, max_iter: int, callback: Callback | None) -> Solution:
+    """In an orthonormal basis V of the complement of the constant: K = V L V', which is centred whatever L is."""
+    n, m = program.n, program.m
+    require(
+        8.0 * (3.0 * m * m + 2.0 * m * n + 12.0 * n * n),
+        f"the interior-point method for {m} pairs",
+        "use solver='lowrank' or fewer neighbours",
+    )
+    V = complement(np.ones(n))
+    small = RankOne(np.eye(n - 1), program.incidence() @ V, program.squared, program.form, program.nu)
+    if name == "interior":
+        found = interior(small, tol=min(tol, 1e-6), max_iter=max_iter, callback=callback)
+        L, w, iterations, stopped = found.L, found.w, found.iterations, found.stopped
+    else:
+        solved = conic(small, tol=min(tol, 1e-6), max_iter=max_iter)
+        L, w, iterations, stopped = solved.X, solved.y, solved.iterations, False
+    values, U = stacked_eigh(L)
+    Y = ordered(V @ (U * np.sqrt(np.maximum(values, 0.0))))
+    return _judged(program, Y, w, name, iterations, stopped, tol, callback)
+
+
+def _judged(
+    program: Unfolding,
+    Y: Floats,
+    w: Floats,
+    name: str,
+    iterations: int,
+    stopped: bool,
+    tol: float,
+    callback: Callback | None,
+) -> Solution:
+    """What the answer is worth, computed anew from Y and w."""
+    i, j = program.pairs.T
+    excess = np.sum((Y[i] - Y[j]) ** 2, axis=1) - program.squared
+    off = violations(excess, program.form)
+    primal = objective(float(np.sum(Y**2)), excess, program.form, program.nu)
+    if program.form == "ineq":
+        w = np.maximum(w, 0.0)
+    proof = certify(program, program.incidence(), w)
+    gap, violation = relative_gap(primal, proof.bound), rms(off)
+    rank = numerical_rank(Y)
+    # The eigenvalues of the certificate carry their own rounding: twice the tolerance still counts as reached.
+    done = abs(gap) <= 2 * tol and (program.form == "slack" or violation <= 2 * tol)
+    if name == "clarabel" and callback is not None:
+        stopped = bool(callback(Step(name, iterations, primal, proof.bound, gap, violation, rank)))
+    unit = program.unit
+    return Solution(
+        Y * np.sqrt(unit),
+        proof.weights,
+        primal * unit,
+        proof.bound * unit,
+        gap,
+        violation,
+        float(off.max(initial=0.0)),
+        rank,
+        name,
+        iterations,
+        done,
+        stopped,
+    )

@@ -1,0 +1,108 @@
+"""Landmark unfolding: every point is a fixed combination of landmarks, Y = Q U, and only U'U = L is solved for.
+
+Weinberger, Packer & Saul (2005), AISTATS; Wang (2012), Section 9.4, eqs. (9.21)-(9.30).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array, eye_array
+
+from lowfold._core.errors import InvalidInput, SolverFailed
+from lowfold._core.memory import require
+from lowfold._core.parallel import block_slices
+from lowfold.graph import Neighbors
+from lowfold.kernels import gram_weights
+from lowfold.sdp._program import Form, RankOne, complement
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def reconstruction_weights(
+    X: NDArray[np.floating], neighbors: Neighbors, *, reg: float = 1e-3, kind: str = "affine"
+) -> csr_array:
+    """W (n, n): row i holds the weights, summing to 1, with which the neighbours of x_i come nearest to it.
+
+    `kind` is "affine" or "convex" (weights of at least 0); `reg` is the ridge where k exceeds the dimension, else 0.
+    """
+    rows, columns, values = [], [], []
+    for k in np.unique(neighbors.counts):
+        chosen = np.flatnonzero(neighbors.counts == k)
+        if k == 0:
+            continue
+        index = neighbors.indices[neighbors.indptr[chosen][:, None] + np.arange(k)]
+        w = np.empty(index.shape)
+        for part in block_slices(len(chosen), max(1, 2_000_000 // int(k * max(k, X.shape[1])))):
+            spokes = X[index[part]].astype(np.float64) - X[chosen[part]].astype(np.float64)[:, None, :]
+            ridge = reg if k > X.shape[1] else 0.0
+            w[part] = gram_weights(spokes @ spokes.transpose(0, 2, 1), reg=ridge, kind=kind)
+        rows.append(np.repeat(chosen, k))
+        columns.append(index.ravel())
+        values.append(w.ravel())
+    n = neighbors.n
+    index_pair = (np.concatenate(rows), np.concatenate(columns))
+    return csr_array((np.concatenate(values), index_pair), shape=(n, n))
+
+
+def landmark_transform(W: csr_array, landmarks: Ints, *, kind: Literal["lsq", "direct"] = "lsq") -> Floats:
+    """Q (n, m) with Q[landmarks] = I, rows summing to 1, in the original order of the points.
+
+    "lsq" minimises ||(I - W) Y|| over the other points: Q_u = -Phi_uu^-1 Phi_ul with Phi = (I - W)'(I - W). "direct" demands
+    that every other point is reproduced exactly, Q_u = (I - W_uu)^-1 W_ul; with weights of both signs it is ill-conditioned.
+    """
+    n, m = int(W.shape[0]), len(landmarks)
+    if len(np.unique(landmarks)) != m or m == 0 or landmarks.min() < 0 or landmarks.max() >= n:
+        raise InvalidInput(f"landmarks must be different row numbers from 0 to {n - 1}; got {m} of them")
+    _check_reached(W, landmarks)
+    require(3 * 8.0 * n * m, f"the transformation from {m} landmarks to {n} points", "use fewer landmarks")
+    other = np.setdiff1d(np.arange(n), landmarks)
+    Q = np.zeros((n, m))
+    Q[landmarks, np.arange(m)] = 1.0
+    if len(other) == 0:
+        return Q
+    residual = csr_array(eye_array(n, format="csr") - W)
+    if kind == "direct":
+        A, B = residual[other][:, other], -residual[other][:, landmarks]
+    else:
+        tall = csc_array(residual)
+        A, B = tall[:, other].T @ tall[:, other], -(tall[:, other].T @ tall[:, landmarks])
+    from scipy.sparse.linalg import splu
+
+    try:
+        Q[other] = splu(csc_array(A)).solve(np.ascontiguousarray(B.toarray()))
+    except RuntimeError as error:
+        raise SolverFailed(
+            f"the landmark transformation is singular ({error}); use transform='lsq', other landmarks or more neighbours"
+        ) from error
+    return Q / Q.sum(axis=1, keepdims=True)
+
+
+def _check_reached(W: csr_array, landmarks: Ints) -> None:
+    """Every point must lead to a landmark along weights; else its set refers only to itself."""
+    from scipy.sparse.csgraph import breadth_first_order
+
+    n = int(W.shape[0])
+    pattern = csr_array((np.ones(W.nnz), W.indices, W.indptr), shape=W.shape)
+    rows = np.concatenate([np.full(len(landmarks), n), pattern.indices])
+    columns = np.concatenate([landmarks, np.repeat(np.arange(n), np.diff(pattern.indptr))])
+    reverse = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n + 1, n + 1))
+    reached = breadth_first_order(reverse, n, return_predecessors=False)
+    if len(reached) < n + 1:
+        lost = np.setdiff1d(np.arange(n), reached)
+        raise InvalidInput(
+            f"{len(lost)} points (such as {lost[0]}) refer only to each other and lead to no landmark; "
+            "choose landmarks in every part, or use more neighbours"
+        )
+
+
+def landmark_program(Q: Floats, pairs: Ints, squared: Floats, *, form: Form, nu: float) -> tuple[RankOne, Floats]:
+    """The program in L (m, m) and the basis V with L = V L' V'. Centring 1'Q L Q'1 = 0 means L (Q'1) = 0."""
+    m = Q.shape[1]
+    total = Q.sum(axis=0)
+    V = complement(total) if m > 1 else np.ones((1, 0))
+    R = Q @ V
+    return RankOne(R.T @ R, R[pairs[:, 0]] - R[pairs[:, 1]], squared, form, nu), V
