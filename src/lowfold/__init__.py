@@ -21,22 +21,37 @@ if TYPE_CHECKING:
     from lowfold.methods.classical_mds import ClassicalMDS
     from lowfold.methods.conformal_isomap import ConformalIsomap
     from lowfold.methods.diffusion_maps import DiffusionMaps
+    from lowfold.methods.empca import EMPCA
     from lowfold.methods.files import load, save
     from lowfold.methods.hessian_lle import HessianLLE
+    from lowfold.methods.ica import ICA
     from lowfold.methods.isomap import Isomap, isomap_guarantee
     from lowfold.methods.kernel_isomap import KernelIsomap
+    from lowfold.methods.kernel_lpp import KernelLPP
+    from lowfold.methods.kernel_pca import KernelPCA
     from lowfold.methods.landmark_isomap import LandmarkIsomap
+    from lowfold.methods.landmark_mvu import LandmarkMVU
     from lowfold.methods.laplacian_eigenmaps import LaplacianEigenmaps
+    from lowfold.methods.linear_ltsa import LinearLTSA
     from lowfold.methods.lle import LLE
     from lowfold.methods.locally_linear_isomap import LocallyLinearIsomap
+    from lowfold.methods.lpp import LPP
     from lowfold.methods.ltsa import LTSA
     from lowfold.methods.metric_mds import MetricMDS
     from lowfold.methods.modified_lle import ModifiedLLE
+    from lowfold.methods.multilinear_pca import MultilinearPCA
+    from lowfold.methods.mvu import MVU
+    from lowfold.methods.nmf import NMF
+    from lowfold.methods.nonlinear_pca import NonlinearPCA
     from lowfold.methods.nonmetric_mds import NonmetricMDS
+    from lowfold.methods.npe import NPE
     from lowfold.methods.pca import PCA
     from lowfold.methods.plan import plan
+    from lowfold.methods.random_projection import RandomProjection
     from lowfold.methods.replicated_mds import ReplicatedMDS
+    from lowfold.methods.robust_pca import RobustPCA
     from lowfold.methods.sne import SNE
+    from lowfold.methods.sparse_pca import SparsePCA
     from lowfold.methods.spectral_clustering import SpectralClustering
     from lowfold.methods.supervised_lle import SupervisedLLE
     from lowfold.methods.symmetric_sne import SymmetricSNE
@@ -61,8 +76,14 @@ _FUNCTIONS = {
 }
 
 __all__ = [
+    "EMPCA",
+    "ICA",
     "LLE",
+    "LPP",
     "LTSA",
+    "MVU",
+    "NMF",
+    "NPE",
     "PCA",
     "REGISTRY",
     "SNE",
@@ -74,14 +95,23 @@ __all__ = [
     "HessianLLE",
     "Isomap",
     "KernelIsomap",
+    "KernelLPP",
+    "KernelPCA",
     "LandmarkIsomap",
+    "LandmarkMVU",
     "LaplacianEigenmaps",
+    "LinearLTSA",
     "LocallyLinearIsomap",
     "MetricMDS",
     "ModifiedLLE",
+    "MultilinearPCA",
     "Neighbors",
+    "NonlinearPCA",
     "NonmetricMDS",
+    "RandomProjection",
     "ReplicatedMDS",
+    "RobustPCA",
+    "SparsePCA",
     "SpectralClustering",
     "SupervisedLLE",
     "SymmetricSNE",

@@ -57,7 +57,7 @@ def local_dimensions(points: Points, neighbors: Neighbors, *, tol: float = 1e-6)
 
 
 def tangent_bases(points: Points, neighbors: Neighbors, d: int) -> NDArray[np.float64]:
-    """(n, d, D) orthonormal tangent directions: local PCA of the nearer half of each neighbourhood, at least d + 1 points.
+    """(n, d, D) orthonormal tangent directions: local PCA of the nearer half of the neighbours, at least d + 1 points.
 
     The nearer half, because a shortcut is among the farther ones.
     """
@@ -80,7 +80,7 @@ def shortcut_edges(points: Points, neighbors: Neighbors, n_components: int = 2, 
     """Edges that look like shortcuts: steeper than 45 degrees to the tangent spaces of both ends, and longer than
     `factor` times the median edge there.
 
-    An edge inside a smooth manifold lies nearly in the tangent space of its ends; one that jumps between sheets does not.
+    An edge inside a smooth manifold lies nearly in the tangent space of its ends; a jump between sheets does not.
     """
     graph = neighbors.union()
     bases = tangent_bases(points, neighbors, n_components)
@@ -96,7 +96,7 @@ def shortcut_edges(points: Points, neighbors: Neighbors, n_components: int = 2, 
     difference = points.X[pairs[:, 1]].astype(np.float64) - points.X[pairs[:, 0]].astype(np.float64)
     inside = [np.linalg.norm(np.einsum("edi,ei->ed", bases[pairs[:, end]], difference), axis=1) for end in (0, 1)]
     steep = np.maximum(*inside) < np.sqrt(0.5) * np.linalg.norm(difference, axis=1)
-    return pairs[steep]
+    return np.asarray(pairs[steep])
 
 
 def check_consistency(points: Points, neighbors: Neighbors, n_components: int = 2) -> Consistency:

@@ -55,6 +55,8 @@ from lowfold.kernels._random import (
 from lowfold.kernels._robust import LowRankSparse, geometric_median, l1_directions, low_rank_plus_sparse
 from lowfold.kernels._tangent import tangent_alignment, tangents
 from lowfold.kernels._unfold import bridge_alignment, unfolded
+from lowfold.kernels._veronese import Vanishing, monomial_exponents, vanishing, veronese
+from lowfold.kernels._independent import gaussian_mutual_information, spacing_entropy
 
 __all__ = [
     "BOUNDS",
@@ -79,6 +81,7 @@ __all__ = [
     "Profile",
     "RandomEntries",
     "SlopeScale",
+    "Vanishing",
     "Walk",
     "align",
     "applied_reg",
@@ -95,6 +98,7 @@ __all__ = [
     "decreasing",
     "down_weighted",
     "gaussian",
+    "gaussian_mutual_information",
     "geometric_median",
     "geometry_of",
     "gram_weights",
@@ -122,6 +126,7 @@ __all__ = [
     "mercer_kernel",
     "minimal_shift",
     "modified_alignment",
+    "monomial_exponents",
     "multiple_weights",
     "pixel_graph",
     "quadratic_dimension",
@@ -133,9 +138,12 @@ __all__ = [
     "scale_from_width",
     "shift_bound",
     "slope_scale",
+    "spacing_entropy",
     "squared_distances",
     "std_scale",
     "tangent_alignment",
     "tangents",
     "unfolded",
+    "vanishing",
+    "veronese",
 ]

@@ -13,11 +13,19 @@ from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
-from lowfold.graph import Measured, Neighbors, Pairs, Points, nearest, query_neighborhoods, within_radius
+from lowfold.graph import Graph, Measured, Neighbors, Pairs, Points, nearest, query_neighborhoods, within_radius
 from lowfold.kernels import Profile
 from lowfold.methods._extend import _take
-from lowfold.methods._fit import Extension, Floats, Queries, Trained
+from lowfold.methods._fit import Data, Extension, Floats, Queries, Trained
 from lowfold.spectral import nystrom
+
+
+def unbridged(data: Data, symmetrize: str) -> Graph:
+    """The graph of neighbours alone: bridges between components are as long as the gap and have no say in a scale."""
+    if data.neighbors is None or len(data.bridges) == 0:
+        assert data.graph is not None
+        return data.graph
+    return getattr(data.neighbors, symmetrize)()  # type: ignore[no-any-return]
 
 
 def query_edges(

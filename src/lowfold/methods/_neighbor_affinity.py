@@ -35,6 +35,8 @@ def resolve_perplexity(perplexity: float | None, n: int) -> float:
     """The number asked for; None is min(30, (n - 1) / 3), at least 1."""
     if perplexity is None:
         return max(1.0, min(30.0, (n - 1) / 3))
+    if perplexity < 1:
+        raise InvalidInput(f"perplexity must be at least 1, that of a single neighbour; got {perplexity:g}")
     if perplexity > n - 1:
         raise InvalidInput(
             f"perplexity must be at most n_samples - 1 = {n - 1}, the neighbours that a point has; got {perplexity:g}"

@@ -31,16 +31,17 @@ from lowfold.optimize import (
     Layout,
     SparseAffinities,
     default_momentum,
+    descend_rows,
     momentum_descent,
+    polish_rows,
     row_bandwidths,
     row_divergence,
     row_probabilities,
 )
-from lowfold.optimize._descend import descend_rows
 
 NEIGHBOR_LIMITS: Limits = {
     **LIMITS,
-    "perplexity": (Real(1), Null("min(30, (n - 1) / 3)")),
+    "perplexity": (Real(0, open_low=True), Null("min(30, (n - 1) / 3)")),
     "init": (Choice(("pca", "random")), RealArray("an array with a row per point")),
     "affinities": (Choice(("conditional", "joint")),),
     "early_exaggeration": (Real(1),),
@@ -153,7 +154,7 @@ class NeighborRow:
         Y = trained.coordinates
         m = found.n
         out = np.empty((m, Y.shape[1]))
-        parts = block_slices(m, int(np.clip(2_000_000 // Y.size, 1, 64)))
+        parts = block_slices(m, int(np.clip(8_000_000 // Y.size, 1, 64)))
         near = found.indices[found.indptr[:-1]]
 
         def work(b: int) -> None:
@@ -163,9 +164,10 @@ class NeighborRow:
             def function(rows: Floats, which: Any) -> tuple[Floats, Floats]:
                 return row_divergence(P[which], Y, rows, self.student)
 
-            first, first_cost = descend_rows(function, P @ Y, tol=1e-7)
+            first, first_cost = descend_rows(function, np.einsum("mn,nd->md", P, Y), tol=1e-7)
             second, second_cost = descend_rows(function, Y[near[part]], tol=1e-7)
-            out[part] = np.where((second_cost < first_cost)[:, None], second, first)
+            better = np.where((second_cost < first_cost)[:, None], second, first)
+            out[part] = polish_rows(lambda rows, which: function(rows, which)[1], better)
 
         run_blocks(work, len(parts), n_jobs=run.n_jobs)
         return out

@@ -16,7 +16,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Function, Int, IntArray, Limits, Null, Real
 from lowfold._core.operators import Operator
 from lowfold._core.run import Run
-from lowfold.graph import Graph, Measured, Pairs, Points, nearest, within_radius
+from lowfold.graph import Graph, Measured, Pairs, Points, find_bridges, nearest, within_radius
 from lowfold.kernels import (
     LANDMARK_RULES,
     SCALES,
@@ -29,7 +29,7 @@ from lowfold.kernels import (
     markov_dense,
     std_scale,
 )
-from lowfold.methods._diffusion_extend import DiffusionRow, ThroughLandmarks
+from lowfold.methods._diffusion_extend import DiffusionRow, ThroughLandmarks, unbridged
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Floats, Trained
 from lowfold.methods._graph_method import GraphMethod
@@ -229,6 +229,13 @@ class DiffusionMaps(GraphMethod):
             return data.graph
         return Graph.from_edges(data.n, np.column_stack([np.arange(data.n - 1), np.arange(1, data.n)]))
 
+    def _pieces_in_words(self, data: Data, labels: NDArray[np.int64], run: Run) -> str:
+        if self.threshold is None or data.source is None:
+            return super()._pieces_in_words(data, labels, run)
+        sizes, longest = np.bincount(labels), float(find_bridges(data.source, labels, run=run).lengths.max())
+        weight = np.exp(-(longest**2) / self._profile(data, run).scale)
+        return f"the graph of weights has {len(sizes)} components; a threshold of {0.999 * weight:.3g} would connect it"
+
     def _reach(self, scale: float) -> float:
         """Distance at which exp(-d^2 / scale) falls to the threshold."""
         assert self.threshold is not None
@@ -236,8 +243,6 @@ class DiffusionMaps(GraphMethod):
 
     def _profile(self, data: Data, run: Run) -> Profile:
         """k(x, y) with its scales. Bridges between components are no neighbours and have no say in the scale."""
-        near = data.graph if data.neighbors is None else getattr(data.neighbors, self.symmetrize)()
-        assert near is not None
         if self.weights == "self_tuning":
             factor = 1.0 if self.scale == "auto" else float(self.scale)
             return Profile("self_tuning", factor, self._local(data, run))
@@ -245,7 +250,13 @@ class DiffusionMaps(GraphMethod):
             return Profile("precomputed", 1.0)
         if self.scale == "std":
             return Profile(self.weights, std_scale(data.points().X))
-        return Profile(self.weights, SCALES[self.scale](near) if isinstance(self.scale, str) else float(self.scale))
+        if not isinstance(self.scale, str):
+            return Profile(self.weights, float(self.scale))
+        if self.threshold is None or data.neighbors is None:
+            near = unbridged(data, self.symmetrize)
+        else:
+            near = getattr(data.neighbors, self.symmetrize)()
+        return Profile(self.weights, SCALES[self.scale](near))
 
     def _tuning(self, n: int) -> int:
         return min(7, n - 1) if self.tuning is None else int(self.tuning)

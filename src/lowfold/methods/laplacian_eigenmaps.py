@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Function, Limits, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
-from lowfold.graph import Graph, Neighbors, Weights, laplacian, normalized_laplacian, within_radius
+from lowfold.graph import Graph, Neighbors, Weights, laplacian, normalized_laplacian
 from lowfold.kernels import auto_scale, binary, decreasing, gaussian
+from lowfold.methods._diffusion_extend import query_edges, unbridged
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Floats, Queries, Trained
 from lowfold.methods._graph_method import GraphMethod
@@ -129,7 +129,7 @@ class LaplacianEigenmaps(GraphMethod):
 
     def _embed(self, data: Data, run: Run) -> Fit:
         graph = self._graph(data, run)
-        scale = auto_scale(graph) if self.scale == "auto" else float(self.scale)
+        scale = auto_scale(unbridged(data, self.symmetrize)) if self.scale == "auto" else float(self.scale)
         W = weigh(graph, self.weights, scale, self.self_loops)
         pairs = EIGENPROBLEMS[self.laplacian](W, self.n_components, scale, run)
         kth = None if data.neighbors is None else data.neighbors.kth_distance()
@@ -207,7 +207,7 @@ class HarmonicRow:
     neighbors: ClassVar[bool] = True
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
-        edges = self._edges(trained, queries, found, run)
+        edges = query_edges(trained, queries, found, self.kth_distance, self.symmetrize, run)
         w = self._weights(edges.distances)
         rows = csr_array((w, edges.indices, edges.indptr), shape=(edges.n, edges.n_points))
         d = np.asarray(rows.sum(axis=1)).reshape(-1, 1) + self.loops
@@ -231,33 +231,3 @@ class HarmonicRow:
         if callable(self.weights):
             return np.asarray(self.weights(lengths**2), dtype=np.float64)
         return np.exp(-(lengths**2) / self.scale) if self.weights == "heat" else np.ones(len(lengths))
-
-    def _edges(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Neighbors:
-        """The edges that the new point would have in the symmetrised graph."""
-        if trained.n_neighbors is None or self.kth_distance is None or trained.source is None:
-            return found
-        # a hair wider, because the two searches add up squares in different orders
-        reverse = within_radius(trained.source, self.kth_distance * (1 + 1e-12), queries=queries, run=run)
-        n = found.n_points
-        keys_f = found.rows() * n + found.indices
-        keys_b = reverse.rows() * n + reverse.indices
-        if self.symmetrize == "mutual":
-            kept = np.isin(keys_f, keys_b)
-            keys, lengths = keys_f[kept], found.distances[kept]
-        else:
-            extra = ~np.isin(keys_b, keys_f)
-            keys = np.concatenate([keys_f, keys_b[extra]])
-            lengths = np.concatenate([found.distances, reverse.distances[extra]])
-            if self.symmetrize == "average":
-                both = np.isin(keys, keys_b) & np.isin(keys, keys_f)
-                lengths = np.where(both, lengths, lengths / np.sqrt(2))
-        rows, columns = keys // n, keys % n
-        order = np.lexsort((columns, lengths, rows))
-        counts = np.bincount(rows, minlength=found.n)
-        lonely = np.flatnonzero(counts == 0)
-        if len(lonely):
-            raise InvalidInput(
-                f"row {lonely[0]} of the new points has no mutual neighbour among the training points; fit with "
-                "symmetrize='union'"
-            )
-        return Neighbors(np.concatenate([[0], np.cumsum(counts)]), columns[order], lengths[order], n)

@@ -18,6 +18,7 @@ from lowfold._core.run import Run
 from lowfold.graph import Graph, Neighbors
 from lowfold.kernels import auto_scale, gaussian
 from lowfold.kernels._connection import Connection, connection, local_dimensions, local_pca, orientation
+from lowfold.methods._diffusion_extend import unbridged
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Floats
 from lowfold.methods._graph_method import GraphMethod
@@ -154,7 +155,7 @@ class VectorDiffusionMaps(GraphMethod):
 
     def _embed(self, data: Data, run: Run) -> Fit:
         X, graph, near = features(data.points()), self._graph(data, run), _neighbors(data)
-        scale = auto_scale(graph) if self.scale == "auto" else float(self.scale)
+        scale = auto_scale(unbridged(data, self.symmetrize)) if self.scale == "auto" else float(self.scale)
         pca_scale = scale / 2 if self.pca_scale == "auto" else float(self.pca_scale)
         d, dims = self._dimension(X, near, pca_scale, run)
         bases = local_pca(X, near, pca_scale, d, run=run).bases

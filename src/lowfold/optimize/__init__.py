@@ -1,6 +1,6 @@
 """Losses by descent: stress by majorisation and by gradient, isotonic regression, neighbour embeddings."""
 
-from lowfold.optimize._descend import descend, descend_rows
+from lowfold.optimize._descend import descend, descend_rows, polish_rows
 from lowfold.optimize._isotonic import Ranking, isotonic, majorise_ordinal
 from lowfold.optimize._momentum import Layout, default_momentum, momentum_descent
 from lowfold.optimize._neighbor import (
@@ -44,6 +44,7 @@ __all__ = [
     "majorise_ordinal",
     "momentum_descent",
     "place_rows",
+    "polish_rows",
     "row_bandwidths",
     "row_divergence",
     "row_probabilities",

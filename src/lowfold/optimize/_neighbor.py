@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -239,19 +239,6 @@ def row_divergence(P: Floats, Y: Floats, rows: Floats, student: bool) -> tuple[F
 
     P (m, n) has the new points' probabilities of the fixed points Y (n, d); u = w for Student's t and 1 for a Gaussian.
     """
-    gap = rows[:, None, :] - Y[None, :, :]
-    squared = np.einsum("mnd,mnd->mn", gap, gap)
-    log_w = -np.log1p(squared) if student else -squared
-    top = log_w.max(axis=1, keepdims=True)
-    w = np.exp(log_w - top)
-    mass = w.sum(axis=1, keepdims=True)
-    safe = np.where(P > 0, P, 1.0)
-    value = (P * (np.log(safe) - log_w)).sum(axis=1) + (np.log(mass) + top)[:, 0] * P.sum(axis=1)
-    pull = (P - w / mass) * (1.0 / (1.0 + squared) if student else 1.0)
-    return np.asarray(value), 2.0 * np.einsum("mn,mnd->md", pull, gap)
-
-
-def sparse_entropy(matrix: Any) -> float:
-    """sum p log p over the stored entries."""
-    p = matrix.data[matrix.data > 0]
-    return float((p * np.log(p)).sum())
+    value, slope = np.empty(len(rows)), np.empty_like(rows)
+    kernels(KERNELS).row_divergences(P, Y, rows, student, value, slope)
+    return value, slope

@@ -122,3 +122,35 @@ def sparse_attraction(indptr, indices, P, start, stop, Y, student, out, cost):
             cost[i] += P[e] * (math.log(1.0 + s) if student else s)
             for k in range(d):
                 out[i, k] += w * (Y[i, k] - Y[j, k])
+
+
+@njit(nogil=True, cache=True)
+def row_divergences(P, Y, rows, student, value, slope):
+    """KL(P_x || Q_x) and its gradient for each new point; see `row_divergence`."""
+    n, d = Y.shape
+    log_w, squared = np.empty(n), np.empty(n)
+    for r in range(len(rows)):
+        top = -np.inf
+        for j in range(n):
+            s = 0.0
+            for k in range(d):
+                s += (rows[r, k] - Y[j, k]) ** 2
+            squared[j] = s
+            log_w[j] = -math.log(1.0 + s) if student else -s
+            top = max(top, log_w[j])
+        mass = 0.0
+        for j in range(n):
+            mass += math.exp(log_w[j] - top)
+        log_mass = math.log(mass) + top
+        total = 0.0
+        slope[r] = 0.0
+        for j in range(n):
+            p = P[r, j]
+            if p > 0.0:
+                total += p * (math.log(p) - log_w[j] + log_mass)
+            f = 2.0 * (p - math.exp(log_w[j] - log_mass))
+            if student:
+                f /= 1.0 + squared[j]
+            for k in range(d):
+                slope[r, k] += f * (rows[r, k] - Y[j, k])
+        value[r] = total

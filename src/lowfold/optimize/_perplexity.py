@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 
 ACCURACY = 1e-9  # of the entropy, in nats
 STEPS = 200
+STEEPEST = 100.0  # log beta, in units of the mean squared distance: beyond, only coincident points count
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,7 @@ def row_bandwidths(squared: Floats, perplexity: float) -> Bandwidths:
         now = log_beta[open_rows]
         middle = np.where(hi >= 700.0, now + 2.0, np.where(lo <= -700.0, now - 2.0, (lo + hi) / 2))
         inside = np.isfinite(newton) & (newton > lo) & (newton < hi) & (np.abs(newton - now) < 3.0)
-        done = (np.abs(gap) <= ACCURACY) | (hi - lo < 1e-14 * np.maximum(1.0, np.abs(lo))) | (now > 600.0)
+        done = (np.abs(gap) <= ACCURACY) | (hi - lo < 1e-14 * np.maximum(1.0, np.abs(lo))) | (now > STEEPEST)
         log_beta[open_rows] = np.where(done, now, np.where(inside, newton, middle))
         open_rows = open_rows[~done]
     beta = np.exp(log_beta)
@@ -106,7 +107,7 @@ def joint_bandwidth(blocks: Callable[[], Iterator[Floats]], n: int, perplexity: 
             mass += float(w.sum())
             moment += float(w @ E)
         gap = np.log(mass) + beta * moment / mass - target
-        if abs(gap) <= ACCURACY or high - low < 1e-13 or log_beta > 600.0:
+        if abs(gap) <= ACCURACY or high - low < 1e-13 or log_beta > STEEPEST:
             break
         low, high = (log_beta, high) if gap > 0 else (low, log_beta)
         if high >= 700.0:

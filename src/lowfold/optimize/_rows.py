@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.jit import kernels
-from lowfold.optimize._descend import descend_rows
+from lowfold.optimize._descend import descend_rows, polish_rows
 from lowfold.optimize._stress import KERNELS, NOWHERE, WEIGHTS
 
 Floats = NDArray[np.float64]
@@ -22,7 +22,11 @@ def triangulate(squared: Floats, Y: Floats) -> Floats:
     Yc = Y - mean
     gap = np.einsum("nd,nd->n", Yc, Yc) - squared
     gap = np.where(np.isfinite(gap), gap - np.nanmean(np.where(np.isfinite(gap), gap, np.nan), axis=1)[:, None], 0.0)
-    return np.asarray(0.5 * gap @ Yc @ np.linalg.pinv(Yc.T @ Yc, rcond=1e-10, hermitian=True) + mean)
+    # einsum and not a matrix product: each new point gets the same bits in whatever batch it comes
+    along = np.einsum("mn,nd->md", gap, Yc)
+    return np.asarray(
+        0.5 * np.einsum("md,de->me", along, np.linalg.pinv(Yc.T @ Yc, rcond=1e-10, hermitian=True)) + mean
+    )
 
 
 def place_rows(
@@ -66,7 +70,16 @@ def place_rows(
         still = np.abs(guttman - strip).max(axis=0) <= tol * size
         y[:, active[still]] = guttman[:, still]
         active = active[~still]
-    return np.ascontiguousarray(y.T), value
+
+    def gradient(rows: Floats, which: NDArray[np.int64]) -> Floats:
+        strip = np.ascontiguousarray(rows.T)
+        out, (rho, eta, stress) = np.zeros_like(strip), np.zeros((3, len(rows)))
+        part = np.ascontiguousarray(delta[:, which])
+        loops.weighted_strip(part, 0, NOWHERE, kind, _NO_MATRIX, small, YT, strip, out, rho, eta, stress)
+        value[which] = stress
+        return np.asarray((degree[which] * strip - moment[:, which] - out).T)
+
+    return polish_rows(gradient, np.ascontiguousarray(y.T)), value
 
 
 def _by_gradient(
@@ -81,4 +94,5 @@ def _by_gradient(
         loops.gradient_strip(part, 0, NOWHERE, kind, _NO_MATRIX, small, p, YT, strip, out, eta, stress)
         return stress, out.T
 
-    return descend_rows(function, start, max_iter=max_iter, tol=tol)
+    y, value = descend_rows(function, start, max_iter=max_iter, tol=tol)
+    return polish_rows(lambda rows, which: function(rows, which)[1], y), value

@@ -2,9 +2,9 @@
 
 from lowfold.sdp._certificate import Certificate, certify, stress_laplacian
 from lowfold.sdp._conic import Conic, conic, conic_sdp
-from lowfold.sdp._door import SOLVERS, select_unfolding_solver, unfold
+from lowfold.sdp._door import SOLVERS, select_unfolding_solver, solve_rank_one, unfold
 from lowfold.sdp._interior import Interior, interior
-from lowfold.sdp._landmarks import landmark_program, landmark_transform, reconstruction_weights
+from lowfold.sdp._landmarks import landmark_program, landmark_transform, reconstruction_weights, unreached
 from lowfold.sdp._laplacian import laplacian_form, small_slack
 from lowfold.sdp._lowrank import lowrank
 from lowfold.sdp._program import (
@@ -14,7 +14,9 @@ from lowfold.sdp._program import (
     auto_penalty,
     complement,
     neighbor_pairs,
+    path_variance,
     unfolding,
+    unfolding_in,
     variance_bound,
 )
 from lowfold.sdp._refine import Refined, local_loss, refine
@@ -44,12 +46,16 @@ __all__ = [
     "local_loss",
     "lowrank",
     "neighbor_pairs",
+    "path_variance",
     "reconstruction_weights",
     "refine",
     "select_unfolding_solver",
     "small_slack",
+    "solve_rank_one",
     "stress_laplacian",
     "unfold",
     "unfolding",
+    "unfolding_in",
+    "unreached",
     "variance_bound",
 ]

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.run import Run
-from lowfold._core.stacks import stacked_eigh
-from lowfold.sdp._certificate import certify
+from lowfold._core.stacks import stacked_eigh, stacked_eigvalsh
 from lowfold.sdp._conic import conic
 from lowfold.sdp._interior import interior
 from lowfold.sdp._laplacian import laplacian_form
 from lowfold.sdp._lowrank import lowrank
 from lowfold.sdp._program import RankOne, Unfolding, complement
-from lowfold.sdp._solution import Callback, Solution, Step, numerical_rank, objective, ordered, relative_gap, rms, violations
+from lowfold.sdp._solution import Callback, Solution, Step, dual_value, numerical_rank, objective, ordered, relative_gap, rms, violations
 
 Floats = NDArray[np.float64]
 
@@ -86,53 +87,63 @@ def _dense(program: Unfolding, name: str, tol: float, max_iter: int, callback: C
     )
     V = complement(np.ones(n))
     small = RankOne(np.eye(n - 1), program.incidence() @ V, program.squared, program.form, program.nu)
-    if name == "interior":
+
+    def lift(L: Floats) -> Floats:
+        values, U = stacked_eigh(L)
+        return np.asarray(V @ (U * np.sqrt(np.maximum(values, 0.0))))
+
+    return solve_rank_one(small, lift, program, solver=name, tol=tol, max_iter=max_iter, callback=callback)
+
+
+def solve_rank_one(
+    small: RankOne,
+    lift: Callable[[Floats], Floats],
+    program: Unfolding,
+    *,
+    solver: str = "interior",
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    callback: Callback | None = None,
+) -> Solution:
+    """Solve the dense form; `lift` leads from L to coordinates. The gap and the violation are computed anew from them."""
+    if not program.squared.any():
+        return _coincident(program, solver)
+    if solver == "interior":
         found = interior(small, tol=min(tol, 1e-6), max_iter=max_iter, callback=callback)
         L, w, iterations, stopped = found.L, found.w, found.iterations, found.stopped
     else:
         solved = conic(small, tol=min(tol, 1e-6), max_iter=max_iter)
         L, w, iterations, stopped = solved.X, solved.y, solved.iterations, False
-    values, U = stacked_eigh(L)
-    Y = ordered(V @ (U * np.sqrt(np.maximum(values, 0.0))))
-    return _judged(program, Y, w, name, iterations, stopped, tol, callback)
-
-
-def _judged(
-    program: Unfolding,
-    Y: Floats,
-    w: Floats,
-    name: str,
-    iterations: int,
-    stopped: bool,
-    tol: float,
-    callback: Callback | None,
-) -> Solution:
-    """What the answer is worth, computed anew from Y and w."""
+    Y = ordered(lift(L))
     i, j = program.pairs.T
     excess = np.sum((Y[i] - Y[j]) ** 2, axis=1) - program.squared
     off = violations(excess, program.form)
     primal = objective(float(np.sum(Y**2)), excess, program.form, program.nu)
-    if program.form == "ineq":
-        w = np.maximum(w, 0.0)
-    proof = certify(program, program.incidence(), w)
-    gap, violation = relative_gap(primal, proof.bound), rms(off)
-    rank = numerical_rank(Y)
-    # The eigenvalues of the certificate carry their own rounding: twice the tolerance still counts as reached.
-    done = abs(gap) <= 2 * tol and (program.form == "slack" or violation <= 2 * tol)
-    if name == "clarabel" and callback is not None:
-        stopped = bool(callback(Step(name, iterations, primal, proof.bound, gap, violation, rank)))
-    unit = program.unit
+    weights = _feasible(small, np.maximum(w, 0.0) if program.form == "ineq" else w)
+    bound = dual_value(weights, program.squared, program.form, program.nu)
+    gap, violation = relative_gap(primal, bound), rms(off)
+    rank, unit = numerical_rank(Y), program.unit
+    if solver == "clarabel" and callback is not None:
+        stopped = bool(callback(Step(solver, iterations, primal, bound, gap, violation, rank)))
     return Solution(
-        Y * np.sqrt(unit),
-        proof.weights,
+        Y[:, : max(rank, 1)] * np.sqrt(unit),
+        weights,
         primal * unit,
-        proof.bound * unit,
+        bound * unit,
         gap,
         violation,
         float(off.max(initial=0.0)),
         rank,
-        name,
+        solver,
         iterations,
-        done,
+        abs(gap) <= tol and (program.form == "slack" or violation <= tol),
         stopped,
     )
+
+
+def _feasible(small: RankOne, w: Floats) -> Floats:
+    """w / mu with the largest mu for which the weights are dual feasible: mu C <= sum_e w_e g_e g_e'."""
+    lower = np.linalg.cholesky(small.C + 1e-14 * np.trace(small.C) / len(small.C) * np.eye(len(small.C)))
+    half = scipy.linalg.solve_triangular(lower, small.G.T @ (w[:, None] * small.G), lower=True)
+    mu = float(stacked_eigvalsh(scipy.linalg.solve_triangular(lower, half.T, lower=True))[0])
+    return w / mu if mu > 0 else w * np.inf

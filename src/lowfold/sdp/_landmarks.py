@@ -14,8 +14,8 @@ from scipy.sparse import csc_array, csr_array, eye_array
 from lowfold._core.errors import InvalidInput, SolverFailed
 from lowfold._core.memory import require
 from lowfold._core.parallel import block_slices
-from lowfold.graph import Neighbors
-from lowfold.kernels import gram_weights
+from lowfold.graph import Neighbors, Source
+from lowfold.kernels import applied_reg, geometry_of, gram_weights
 from lowfold.sdp._program import Form, RankOne, complement
 
 Floats = NDArray[np.float64]
@@ -23,23 +23,23 @@ Ints = NDArray[np.int64]
 
 
 def reconstruction_weights(
-    X: NDArray[np.floating], neighbors: Neighbors, *, reg: float = 1e-3, kind: str = "affine"
+    source: Source, neighbors: Neighbors, *, reg: float = 1e-3, kind: str = "affine"
 ) -> csr_array:
     """W (n, n): row i holds the weights, summing to 1, with which the neighbours of x_i come nearest to it.
 
     `kind` is "affine" or "convex" (weights of at least 0); `reg` is the ridge where k exceeds the dimension, else 0.
     """
+    geometry = geometry_of(source, neighbors)
     rows, columns, values = [], [], []
     for k in np.unique(neighbors.counts):
         chosen = np.flatnonzero(neighbors.counts == k)
         if k == 0:
             continue
         index = neighbors.indices[neighbors.indptr[chosen][:, None] + np.arange(k)]
+        ridge = applied_reg(reg, "k>D", int(k), geometry.n_features, 0)
         w = np.empty(index.shape)
-        for part in block_slices(len(chosen), max(1, 2_000_000 // int(k * max(k, X.shape[1])))):
-            spokes = X[index[part]].astype(np.float64) - X[chosen[part]].astype(np.float64)[:, None, :]
-            ridge = reg if k > X.shape[1] else 0.0
-            w[part] = gram_weights(spokes @ spokes.transpose(0, 2, 1), reg=ridge, kind=kind)
+        for part in block_slices(len(chosen), max(1, 2_000_000 // int(k * max(k, geometry.cost)))):
+            w[part] = gram_weights(geometry.spokes(chosen[part], index[part]), reg=ridge, kind=kind)
         rows.append(np.repeat(chosen, k))
         columns.append(index.ravel())
         values.append(w.ravel())
@@ -57,7 +57,12 @@ def landmark_transform(W: csr_array, landmarks: Ints, *, kind: Literal["lsq", "d
     n, m = int(W.shape[0]), len(landmarks)
     if len(np.unique(landmarks)) != m or m == 0 or landmarks.min() < 0 or landmarks.max() >= n:
         raise InvalidInput(f"landmarks must be different row numbers from 0 to {n - 1}; got {m} of them")
-    _check_reached(W, landmarks)
+    lost = unreached(W, landmarks)
+    if len(lost):
+        raise InvalidInput(
+            f"{len(lost)} points (such as {lost[0]}) refer only to each other and lead to no landmark; "
+            "choose landmarks in every part, or use more neighbours"
+        )
     require(3 * 8.0 * n * m, f"the transformation from {m} landmarks to {n} points", "use fewer landmarks")
     other = np.setdiff1d(np.arange(n), landmarks)
     Q = np.zeros((n, m))
@@ -81,22 +86,15 @@ def landmark_transform(W: csr_array, landmarks: Ints, *, kind: Literal["lsq", "d
     return Q / Q.sum(axis=1, keepdims=True)
 
 
-def _check_reached(W: csr_array, landmarks: Ints) -> None:
-    """Every point must lead to a landmark along weights; else its set refers only to itself."""
+def unreached(W: csr_array, landmarks: Ints) -> Ints:
+    """Points from which no landmark is reached along weights: their set refers only to itself."""
     from scipy.sparse.csgraph import breadth_first_order
 
     n = int(W.shape[0])
-    pattern = csr_array((np.ones(W.nnz), W.indices, W.indptr), shape=W.shape)
-    rows = np.concatenate([np.full(len(landmarks), n), pattern.indices])
-    columns = np.concatenate([landmarks, np.repeat(np.arange(n), np.diff(pattern.indptr))])
+    rows = np.concatenate([np.full(len(landmarks), n), W.indices])
+    columns = np.concatenate([landmarks, np.repeat(np.arange(n), np.diff(W.indptr))])
     reverse = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n + 1, n + 1))
-    reached = breadth_first_order(reverse, n, return_predecessors=False)
-    if len(reached) < n + 1:
-        lost = np.setdiff1d(np.arange(n), reached)
-        raise InvalidInput(
-            f"{len(lost)} points (such as {lost[0]}) refer only to each other and lead to no landmark; "
-            "choose landmarks in every part, or use more neighbours"
-        )
+    return np.setdiff1d(np.arange(n), breadth_first_order(reverse, n, return_predecessors=False))
 
 
 def landmark_program(Q: Floats, pairs: Ints, squared: Floats, *, form: Form, nu: float) -> tuple[RankOne, Floats]:

@@ -130,18 +130,30 @@ def unfolding(
     return replace(program, nu=value)
 
 
-def auto_penalty(program: Unfolding) -> float:
-    """nu = T / (2 m 0.002): at the optimum the mean stretch of a pair is w_e / (2 nu), and the w_e add up to about T.
+def unfolding_in(
+    graph: Graph, pairs: Ints, squared: Floats, *, form: Form = "slack", nu: float | Literal["auto"] = "auto"
+) -> Unfolding:
+    """The same for pairs that need not connect the points, which move with the connected `graph` in some other way."""
+    kept = np.isfinite(squared)
+    pairs, squared = pairs[kept], squared[kept]
+    unit = float(squared.mean()) if len(squared) else 0.0
+    unit = unit if unit > 0 else 1.0
+    value = path_variance(graph) / unit / (2 * SLACK * max(len(pairs), 1)) if isinstance(nu, str) else float(nu)
+    return Unfolding(graph.n, pairs, squared / unit, unit, form, max(value, 1e-12))
 
-    T = (1/2n) sum_ij d_G(i, j)^2 bounds tr K, because no distance can exceed the path length; it is taken from at most 50
-    evenly spaced points.
+
+def path_variance(graph: Graph) -> float:
+    """T = (1/2n) sum_ij d_G(i, j)^2, which bounds tr K because no distance exceeds the path length.
+
+    Taken from at most 50 evenly spaced points.
     """
-    if program.m == 0:
-        return 1.0
-    sources = np.unique(np.linspace(0, program.n - 1, 50).astype(np.int64))
-    D = np.asarray(geodesics(program.graph(), sources), dtype=np.float64)
-    T = program.n * float((D**2).mean()) / 2
-    return max(T, 1e-12) / (2 * SLACK * program.m)
+    sources = np.unique(np.linspace(0, graph.n - 1, 50).astype(np.int64))
+    return graph.n * float((np.asarray(geodesics(graph, sources), dtype=np.float64) ** 2).mean()) / 2
+
+
+def auto_penalty(program: Unfolding) -> float:
+    """nu = T / (2 m 0.002): at the optimum a pair stretches by w_e / (2 nu), and the w_e s_e add up to tr K, about T."""
+    return max(path_variance(program.graph()), 1e-12) / (2 * SLACK * program.m) if program.m else 1.0
 
 
 def variance_bound(n: int, longest: float) -> float:

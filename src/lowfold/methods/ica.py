@@ -1,0 +1,158 @@
+"""Independent component analysis: FastICA, Hyvaerinen & Oja (2000), doi:10.1016/S0893-6080(00)00026-5; extended Infomax, Lee,
+Girolami & Sejnowski (1999), doi:10.1162/089976699300016719; mutual information, Learned-Miller & Fisher (2003).
+
+X --PCA, whiten--> Z --rotation to independence--> W --> sources Z W'
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lowfold._core.errors import AccuracyWarning, InvalidInput
+from lowfold._core.limits import Choice, Int, Limits
+from lowfold._core.operators import DenseOperator
+from lowfold._core.run import Run
+from lowfold.kernels._independent import infomax, least_dependent, spacing_entropy
+from lowfold.methods._fit import Data, Fit, Floats
+from lowfold.methods._linear_method import AffineMap, LinearMethod, project
+from lowfold.methods._parameters import LIMITS
+from lowfold.spectral import Scatter, fix_signs, principal_axes
+
+
+class ICA(LinearMethod):
+    """Linear coordinates that are as independent of each other as can be, not only uncorrelated.
+
+    The data are whitened by PCA to n_components and turned until the coordinates are least Gaussian: a sum of independent
+    variables is more Gaussian than each of them. At most one source may be Gaussian itself. Sources come in the order of their
+    energy in the data, with unit variance; their signs are arbitrary.
+
+    Parameters
+    ----------
+    {n_components}
+    algorithm : {"fastica", "infomax", "mutual_information"}, default="fastica"
+        scikit-learn's FastICA (parallel); extended Infomax by natural gradient, maximum likelihood for sources with heavy or
+        light tails; or the least sum of marginal entropies over rotations of pairs, slow for many components.
+    fun : {"logcosh", "exp", "cube"}, default="logcosh"
+        Contrast of "fastica".
+    max_iter : int of at least 1, default=1000
+    tol : float in (0, 1), default=1e-6
+    random_state : int, Generator, RandomState or None, default=0
+        Start of "fastica".
+    {normalization}
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    embedding_ : array (n, n_components), the sources
+    components_ : array (n_components, D), unmixing; mixing_ : array (D, n_components), back; mean_ : array (D,)
+    marginal_entropy_ : float, sum of the sources' entropies (nats): mutual information up to a constant of the data
+    n_iter_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, lowfold
+    >>> S = np.random.default_rng(0).uniform(-1, 1, size=(500, 2))
+    >>> Y = lowfold.ICA(2).fit_transform(S @ [[1.0, 0.5], [0.3, 1.0]])
+    >>> C = np.abs(np.corrcoef(S.T, Y.T)[:2, 2:])
+    >>> bool((C.max(axis=0) > 0.98).all())
+    True
+    """
+
+    limits: ClassVar[Limits] = {
+        **LIMITS,
+        "algorithm": (Choice(("fastica", "infomax", "mutual_information")),),
+        "fun": (Choice(("logcosh", "exp", "cube")),),
+        "max_iter": (Int(1),),
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        algorithm: str = "fastica",
+        fun: str = "logcosh",
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        random_state: Any = 0,
+        normalization: str = "natural",
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.fun = fun
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.normalization = normalization
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, data: Data, run: Run) -> Fit:
+        X = data.points().X
+        mean = X.mean(axis=0, dtype=np.float64)
+        axes = principal_axes(X, mean, self.n_components, divisor=len(X), run=run)
+        values = axes.pairs.values
+        if values[-1] <= 1e-14 * values[0] or values[0] == 0:
+            raise InvalidInput(
+                f"ICA needs n_components directions with variance; X has only {int((values > 1e-14 * values[0]).sum())}"
+            )
+        whiten = axes.V / np.sqrt(values)
+        with run.stage(f"rotation ({self.algorithm})"):
+            W, steps = self._rotation(project(X, mean, whiten, run), run)
+        unmix, mixing = whiten @ W.T, (axes.V * np.sqrt(values)) @ np.linalg.inv(W)
+        size = project(X, mean, unmix, run).std(axis=0)
+        order = np.argsort(-np.linalg.norm(mixing * size, axis=0), kind="stable")
+        unmix, mixing = (unmix / size)[:, order], (mixing * size)[:, order]
+        signs = np.where((fix_signs(mixing) * mixing).sum(axis=0) < 0, -1.0, 1.0)
+        there = AffineMap(mean, unmix * signs, (mixing * signs).T)
+        Y = project(X, mean, there.W, run)
+        extra = {
+            "mean_": mean.astype(X.dtype),
+            "components_": there.W.T.astype(X.dtype),
+            "mixing_": there.B.T.astype(X.dtype),
+            "marginal_entropy_": float(spacing_entropy(Y.T).sum()) if len(Y) >= 4 else float("nan"),
+            "n_iter_": steps,
+        }
+        return Fit(Y, None, None, there, there, extra)
+
+    def _rotation(self, Z: Floats, run: Run) -> tuple[Floats, int]:
+        if self.algorithm == "fastica":
+            return self._fastica(Z, run)
+        if self.algorithm == "infomax":
+            W, steps, rested = infomax(Z, max_iter=self.max_iter, tol=self.tol)
+        else:
+            W, steps, rested = least_dependent(Z, max_iter=self.max_iter)
+        if not rested:
+            self._warn()
+        return W, steps
+
+    def _fastica(self, Z: Floats, run: Run) -> tuple[Floats, int]:
+        from sklearn.decomposition import FastICA
+        from sklearn.exceptions import ConvergenceWarning
+
+        seed = int(run.rng.integers(0, 2**31))
+        model = FastICA(whiten=False, fun=self.fun, max_iter=self.max_iter, tol=self.tol, random_state=seed)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ConvergenceWarning)
+            model.fit(Z)
+        if any(issubclass(w.category, ConvergenceWarning) for w in caught):
+            self._warn()
+        return np.asarray(model.components_, dtype=np.float64), int(model.n_iter_)
+
+    def _warn(self) -> None:
+        warnings.warn(
+            f"ICA ({self.algorithm}) had not come to rest after max_iter = {self.max_iter} steps: sources may be Gaussian, or too "
+            "many are asked for; raise max_iter or tol, or take fewer n_components",
+            AccuracyWarning,
+            stacklevel=6,
+        )
+
+    def kernel(self) -> DenseOperator:
+        """The covariance (dividing by n) that the whitening starts from."""
+        X = self._trained.source.X
+        return DenseOperator(Scatter(X, self._extend.mean, divisor=len(X)).dense(), psd=True)

@@ -1,0 +1,288 @@
+"""Landmark maximum variance unfolding, Weinberger, Packer & Saul (2005), AISTATS; Wang (2012), Section 9.4.
+
+X --neighbours--> N --weights--> W --landmarks--> Q, Y = Q U --small semidefinite program--> L = U U' --eigen--> Y
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.limits import Choice, Function, Int, IntArray, Limits, Null, Real
+from lowfold._core.random import RandomState
+from lowfold._core.run import Run
+from lowfold._core.stacks import stacked_eigh
+from lowfold.graph import Neighbors, Source, neighborhoods
+from lowfold.methods._alignment_extend import ReconstructionRow
+from lowfold.methods._extend import Barycentric
+from lowfold.methods._fit import Data, Fit, Floats
+from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._parameters import LIMITS
+from lowfold.methods._unfolding import (
+    FactorOperator,
+    directed,
+    factor_pairs,
+    pair_distances,
+    warn_if_unproven,
+    with_bridges,
+)
+from lowfold.sdp import (
+    FORMS,
+    Callback,
+    Solution,
+    Unfolding,
+    landmark_program,
+    landmark_transform,
+    neighbor_pairs,
+    reconstruction_weights,
+    solve_rank_one,
+    unfolding_in,
+    unreached,
+)
+
+TRANSFORMS = ("lsq", "direct")
+
+
+class LandmarkMVU(GraphMethod):
+    """Unfold a few landmarks and let every other point follow by fixed weights.
+
+    Y = Q U with U the landmarks' coordinates and Q (n, m) from the weights with which each point is rebuilt by its
+    neighbours, so K = Q L Q' with L = U U' of size m x m: maximise tr K over psd L, centred, with the distances inside the
+    landmarks' neighbourhoods held. Some 40 landmarks stand for thousands of points.
+
+    Parameters
+    ----------
+    {n_components}
+    landmarks : int of at least 2, or array of row numbers, default=40
+        How many, drawn at random (at most n; one more in every group of points that would lead to none), or which.
+    {n_neighbors}
+    {radius}
+    {metric}
+    {metric_params}
+    {search}
+    reconstruction_neighbors : int of at least 1, default=12
+        Neighbours that rebuild a point; at most n - 1 are used.
+    weights : {"affine", "convex"}, default="affine"
+        Weights that sum to 1, or of at least 0 besides.
+    reg : float of at least 0, default=1e-3
+        Ridge of the weights, relative to the trace, where a point has more neighbours than features.
+    transform_rule : {"lsq", "direct"}, default="lsq"
+        Q by least squares over all points, or by demanding that each is rebuilt exactly, which is ill-conditioned with
+        weights of both signs.
+    constraints : {"slack", "eq", "ineq"}, default="slack"
+        How pairs are held: by springs, exactly, or no farther than measured. Points of the form Q U need not satisfy
+        equalities: "eq" then ends with a warning.
+    nu : float above 0 or "auto", default="auto"
+        Stiffness of the springs, in units of the mean squared distance of the pairs. Used by "slack".
+    {on_disconnected}
+    {normalization}
+    solver : {"auto", "interior", "clarabel"}, default="auto"
+        Own dense interior-point method (which "auto" is), or Clarabel (extra `sdp`).
+    tol : float in (0, 1), default=1e-3
+        Relative duality gap (and, unless "slack", violation) at which the solver stops.
+    max_iter : int of at least 1, default=100
+        Most iterations.
+    callback : callable or None, default=None
+        callback(step) after every iteration; a true answer stops.
+    random_state : int, Generator, RandomState or None, default=0
+        Draws the landmarks.
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    embedding_ : array (n, n_components); natural: centred, column k has squared norm eigenvalues_[k]
+    eigenvalues_ : array (n_components,), descending
+    landmarks_ : array, row numbers of the landmarks
+    pairs_ : array, constrained pairs; dual_ : the stress of each; n_constraints_ : int, pairs and centring
+    duality_gap_, constraint_violation_, largest_violation_ : as in MVU, within points of the form Q U
+    reconstruction_error_ : float, ||X - Q X[landmarks]|| / ||X - mean||; NaN where the input is no table of points
+    spectrum_, rank_, variance_, nu_, n_iter_, factor_ : as in MVU
+    graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces
+    residual_, gap_, solver_ : what the solve was worth
+
+    Examples
+    --------
+    >>> import lowfold
+    >>> roll = lowfold.datasets.swiss_roll(400, random_state=0)
+    >>> lowfold.LandmarkMVU(2, landmarks=20, n_neighbors=4).fit(roll.X).embedding_.shape
+    (400, 2)
+    """
+
+    symmetrize: ClassVar[str] = "union"
+    limits: ClassVar[Limits] = {
+        **LIMITS,
+        "landmarks": (Int(2), IntArray(0)),
+        "reconstruction_neighbors": (Int(1),),
+        "weights": (Choice(("affine", "convex")),),
+        "reg": (Real(0),),
+        "transform_rule": (Choice(TRANSFORMS),),
+        "constraints": (Choice(FORMS),),
+        "nu": (Real(0, open_low=True), Choice(("auto",))),
+        "solver": (Choice(("auto", "interior", "clarabel")),),
+        "max_iter": (Int(1),),
+        "callback": (Function("callback(step) -> stop?"), Null("none")),
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        landmarks: int | NDArray[np.int64] = 40,
+        n_neighbors: int | NDArray[np.int64] | None = None,
+        radius: float | None = None,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        search: str = "auto",
+        reconstruction_neighbors: int = 12,
+        weights: str = "affine",
+        reg: float = 1e-3,
+        transform_rule: str = "lsq",
+        constraints: str = "slack",
+        nu: float | str = "auto",
+        on_disconnected: str = "connect",
+        normalization: str = "natural",
+        solver: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        callback: Callback | None = None,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.landmarks = landmarks
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.metric = metric
+        self.metric_params = metric_params
+        self.search = search
+        self.reconstruction_neighbors = reconstruction_neighbors
+        self.weights = weights
+        self.reg = reg
+        self.transform_rule = transform_rule
+        self.constraints = constraints
+        self.nu = nu
+        self.on_disconnected = on_disconnected
+        self.normalization = normalization
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.callback = callback
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, data: Data, run: Run) -> Fit:
+        W = reconstruction_weights(*self._rebuilders(data, run), reg=self.reg, kind=self.weights)
+        landmarks = self._landmarks(W, run)
+        Q = landmark_transform(W, landmarks, kind=self.transform_rule)  # type: ignore[arg-type]
+        program = self._program(data, landmarks)
+        solution = self._solution(Q, program)
+        warn_if_unproven("LandmarkMVU", solution, self.tol, 'try constraints="slack" or "ineq", or more landmarks')
+        leading = factor_pairs(solution.factor, self.n_components, solution.solver, solution.iterations)
+        spectrum = np.sum(solution.factor**2, axis=0)
+        return Fit(
+            coordinates=leading.vectors * np.sqrt(leading.values),
+            pairs=leading,
+            graph=data.graph,
+            extend=ReconstructionRow(1e-3, "k>D", "affine"),
+            invert=Barycentric(),
+            extra={
+                "duality_gap_": solution.gap,
+                "constraint_violation_": solution.violation,
+                "largest_violation_": solution.largest_violation,
+                "reconstruction_error_": _rebuilt(data, Q, landmarks),
+                "variance_": float(spectrum.sum()),
+                "rank_": solution.rank,
+                "spectrum_": spectrum,
+                "landmarks_": landmarks,
+                "pairs_": program.pairs,
+                "dual_": solution.dual,
+                "n_constraints_": program.m + 1,
+                "nu_": program.nu,
+                "n_iter_": solution.iterations,
+                "factor_": solution.factor,
+            },
+        )
+
+    def _solution(self, Q: Floats, program: Unfolding) -> Solution:
+        """L by the small program, then Y = Q U with U U' = L."""
+        small, V = landmark_program(Q, program.pairs, program.squared, form=program.form, nu=program.nu)
+        solver = "interior" if self.solver == "auto" else self.solver
+
+        def lift(L: Floats) -> Floats:
+            values, U = stacked_eigh(L)
+            return np.asarray(Q @ (V @ (U * np.sqrt(np.maximum(values, 0.0)))))
+
+        return solve_rank_one(
+            small, lift, program, solver=solver, tol=self.tol, max_iter=self.max_iter, callback=self.callback
+        )
+
+    def _program(self, data: Data, landmarks: NDArray[np.int64]) -> Unfolding:
+        """Pairs inside the landmarks' neighbourhoods (landmark included), and bridges."""
+        pairs = neighbor_pairs(directed(data), landmarks)
+        pairs, squared = with_bridges(data, pairs, pair_distances(data, pairs) ** 2)
+        assert data.graph is not None
+        return unfolding_in(data.graph, pairs, squared, form=self.constraints, nu=self.nu)  # type: ignore[arg-type]
+
+    def _rebuilders(self, data: Data, run: Run) -> tuple[Source, Neighbors]:
+        """The points and the neighbours that rebuild each; bridge ends count as neighbours of each other."""
+        if data.source is None:
+            raise InvalidInput("LandmarkMVU needs points or distances to rebuild points from neighbours, not a graph alone")
+        k = min(self.reconstruction_neighbors, data.n - 1)
+        found = neighborhoods(data.source, n_neighbors=k, search=self.search, run=run)
+        if not len(data.bridges):
+            return data.source, found
+        i, j = data.bridges.edges.T
+        rows = np.concatenate([found.rows(), i, j])
+        columns = np.concatenate([found.indices, j, i])
+        d = np.concatenate([found.distances, data.bridges.lengths, data.bridges.lengths])
+        first = np.unique(rows * data.n + columns, return_index=True)[1]
+        rows, columns, d = rows[first], columns[first], d[first]
+        order = np.lexsort((columns, d, rows))
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=data.n))])
+        return data.source, Neighbors(indptr, columns[order], d[order], data.n)
+
+    def _landmarks(self, W: csr_array, run: Run) -> NDArray[np.int64]:
+        n = int(W.shape[0])
+        if np.ndim(self.landmarks) > 0:
+            return np.asarray(self.landmarks, dtype=np.int64)
+        chosen = np.sort(run.rng.permutation(n)[: int(self.landmarks)])
+        while len(lost := unreached(W, chosen)):
+            chosen = np.sort(np.append(chosen, lost[0]))
+        return chosen
+
+    def _check(self, data: Data) -> None:
+        super()._check(data)
+        if np.ndim(self.landmarks) > 0 and np.max(self.landmarks) >= data.n:
+            raise InvalidInput(f"landmarks must be row numbers from 0 to {data.n - 1}; got {np.max(self.landmarks)}")
+        m = min(int(self.landmarks) if np.ndim(self.landmarks) == 0 else len(np.ravel(self.landmarks)), data.n)
+        if self.n_components > m - 1:
+            raise InvalidInput(
+                f"n_components of LandmarkMVU must be at most {m - 1} for {m} landmarks; got {self.n_components}"
+            )
+
+    def _piecewise(self, data: Data, labels: NDArray[np.int64], run: Run) -> Fit:
+        if np.ndim(self.landmarks) > 0:
+            raise InvalidInput("pieces cannot be embedded one by one with given landmarks; pass their number, or connect")
+        return super()._piecewise(data, labels, run)
+
+    def kernel(self) -> FactorOperator:
+        """K = Q L Q' = Y Y', from the factor that the model keeps."""
+        if not hasattr(self, "factor_"):
+            raise InvalidInput("pieces that were embedded one by one have no common kernel; fit with on_disconnected='connect'")
+        return FactorOperator(self.factor_)
+
+
+def _rebuilt(data: Data, Q: Floats, landmarks: NDArray[np.int64]) -> float:
+    """How well Q rebuilds the data from the landmarks."""
+    X = getattr(data.source, "X", None)
+    if X is None:
+        return float("nan")
+    X = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
+    return float(np.linalg.norm(X - Q @ X[landmarks]) / max(np.linalg.norm(X), np.finfo(float).tiny))

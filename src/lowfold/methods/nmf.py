@@ -1,0 +1,169 @@
+"""Nonnegative matrix factorisation, Lee & Seung (1999), doi:10.1038/44565; scikit-learn's solver under lowfold's contract.
+
+X >= 0 --coordinate descent--> H >= 0 --least squares with y >= 0 for each row--> x ~ y H
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import AccuracyWarning, InvalidInput
+from lowfold._core.limits import Choice, Int, Limits
+from lowfold._core.operators import DenseOperator
+from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.run import Run
+from lowfold.graph import Neighbors
+from lowfold.methods._fit import Data, Fit, Floats, Queries, Trained
+from lowfold.methods._linear_method import LinearMethod
+from lowfold.methods._parameters import LIMITS
+from lowfold.spectral import Scatter
+
+
+class NMF(LinearMethod):
+    """Each row as a sum of parts: x ~ y H with y >= 0 and H >= 0, minimising ||X - Y H||_F.
+
+    Parts can only be added, never subtracted, so they tend to be local (parts of faces, topics of texts). scikit-learn's
+    coordinate descent finds H; the coordinates of any row, old or new, are its least squares solution with y >= 0, which is
+    unique up to H and found exactly. X must not be negative.
+
+    Parameters
+    ----------
+    {n_components}
+    init : {"nndsvda", "nndsvd", "random"}, default="nndsvda"
+        Start, as in scikit-learn.
+    max_iter : int of at least 1, default=1000
+    tol : float in (0, 1), default=1e-6
+    random_state : int, Generator, RandomState or None, default=0
+        For init="random", and for the order of the updates.
+    {normalization}
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    embedding_ : array (n, n_components), y >= 0 (natural)
+    components_ : array (n_components, D), H >= 0
+    reconstruction_error_ : float, ||X - Y H||_F
+    n_iter_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, lowfold
+    >>> X = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [2.0, 3.0, 4.0]])
+    >>> model = lowfold.NMF(2).fit(X)
+    >>> float(np.abs(model.inverse_transform(model.embedding_) - X).max().round(3))
+    0.0
+    """
+
+    limits: ClassVar[Limits] = {
+        **LIMITS,
+        "init": (Choice(("nndsvda", "nndsvd", "random")),),
+        "max_iter": (Int(1),),
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        init: str = "nndsvda",
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        random_state: Any = 0,
+        normalization: str = "natural",
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.normalization = normalization
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, data: Data, run: Run) -> Fit:
+        X = data.points().X
+        H, steps = self._parts(X, run)
+        there = NonnegativeRow(H)
+        Y = there.place(None, X, None, run)  # type: ignore[arg-type]
+        error = float(np.linalg.norm(X - Y @ H))
+        extra = {"components_": H.astype(X.dtype), "reconstruction_error_": error, "n_iter_": steps}
+        return Fit(Y, None, None, there, there, extra)
+
+    def _parts(self, X: NDArray[np.floating], run: Run) -> tuple[Floats, int]:
+        from sklearn import decomposition
+        from sklearn.exceptions import ConvergenceWarning
+
+        size = float(X.max(initial=0.0)) or 1.0
+        model = decomposition.NMF(
+            self.n_components,
+            init=self.init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            random_state=int(run.rng.integers(0, 2**31)),
+        )
+        with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+            warnings.simplefilter("always")
+            model.fit(X.astype(np.float64) / size)
+        if any(issubclass(w.category, ConvergenceWarning) for w in caught):
+            warnings.warn(
+                f"NMF had not come to rest after max_iter = {self.max_iter} steps; raise max_iter or tol",
+                AccuracyWarning,
+                stacklevel=5,
+            )
+        return np.asarray(model.components_, dtype=np.float64) * size, int(model.n_iter_)
+
+    def kernel(self) -> DenseOperator:
+        """The second moments X'X / n."""
+        X = self._trained.source.X
+        return DenseOperator(Scatter(X, np.zeros(X.shape[1]), divisor=len(X)).dense(), psd=True)
+
+    def _check(self, data: Data) -> None:
+        super()._check(data)
+        self._refuse_negative(data.points().X)
+
+    def _read_rows(self, X: Any) -> Any:
+        rows = super()._read_rows(X)
+        self._refuse_negative(rows)
+        return rows
+
+    def _refuse_negative(self, X: NDArray[np.floating]) -> None:
+        if X.min(initial=0.0) < 0:
+            raise InvalidInput(f"Negative values in data passed to NMF: X must be 0 or more, its smallest is {X.min():g}")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+@dataclass(frozen=True, eq=False)
+class NonnegativeRow:
+    """y >= 0 minimising |x - y H|, exactly (Lawson & Hanson's active set), row by row; back x = y H."""
+
+    H: Floats
+    neighbors: ClassVar[bool] = False
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        from scipy.optimize import nnls
+
+        assert isinstance(queries, np.ndarray)
+        out = np.empty((len(queries), len(self.H)))
+        parts = block_slices(len(queries), 1024)
+        A = np.ascontiguousarray(self.H.T)
+
+        def work(b: int) -> None:
+            for i in range(parts[b].start, parts[b].stop):
+                out[i] = nnls(A, queries[i].astype(np.float64))[0]
+
+        run_blocks(work, len(parts), n_jobs=run.n_jobs)
+        return out
+
+    def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
+        return np.asarray(coordinates @ self.H)

@@ -1,0 +1,120 @@
+"""Sparse PCA, Zou, Hastie & Tibshirani (2006), doi:10.1198/106186006X113430; scikit-learn's solver under lowfold's contract.
+
+X --centre--> Xc --dictionary learning with an L1 penalty on the loadings--> C --ridge regression of each row on C--> y
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lowfold._core.errors import AccuracyWarning
+from lowfold._core.limits import Int, Limits, Real
+from lowfold._core.operators import DenseOperator
+from lowfold._core.run import Run
+from lowfold.methods._fit import Data, Fit
+from lowfold.methods._linear_method import AffineMap, LinearMethod, project
+from lowfold.methods._parameters import LIMITS
+from lowfold.spectral import Scatter
+
+
+class SparsePCA(LinearMethod):
+    """Components with few loadings that are not zero, so that each can be read.
+
+    Minimises 1/2 ||Xc - Y C||_F^2 + alpha ||C||_1 with columns of Y of bounded norm; coordinates are then the ridge regression
+    y = Xc C'(C C' + ridge_alpha I)^-1. Components have unit length and are not orthogonal in general. With alpha near 0 they
+    span what PCA's do.
+
+    Parameters
+    ----------
+    {n_components}
+    alpha : float of at least 0, default=1
+        Penalty; higher is sparser.
+    ridge_alpha : float of at least 0, default=0.01
+        Ridge of the coordinates.
+    max_iter : int of at least 1, default=1000
+    tol : float in (0, 1), default=1e-6
+    random_state : int, Generator, RandomState or None, default=0
+        Order of the updates.
+    {normalization}
+    {n_jobs}
+    {verbose}
+
+    Attributes
+    ----------
+    embedding_ : array (n, n_components)
+    components_ : array (n_components, D), sparse rows; mean_ : array (D,)
+    n_iter_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, lowfold
+    >>> X = np.random.default_rng(0).normal(size=(60, 6)) * [5, 5, 1, 1, 1, 1]
+    >>> int((lowfold.SparsePCA(1, alpha=20.0).fit(X).components_ != 0).sum()) < 6
+    True
+    """
+
+    limits: ClassVar[Limits] = {
+        **LIMITS,
+        "alpha": (Real(0),),
+        "ridge_alpha": (Real(0),),
+        "max_iter": (Int(1),),
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        alpha: float = 1.0,
+        ridge_alpha: float = 0.01,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        random_state: Any = 0,
+        normalization: str = "natural",
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.ridge_alpha = ridge_alpha
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.normalization = normalization
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, data: Data, run: Run) -> Fit:
+        from sklearn import decomposition
+        from sklearn.exceptions import ConvergenceWarning
+
+        X = data.points().X
+        mean = X.mean(axis=0, dtype=np.float64)
+        model = decomposition.SparsePCA(
+            self.n_components,
+            alpha=self.alpha,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            random_state=int(run.rng.integers(0, 2**31)),
+        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(np.subtract(X, mean, dtype=np.float64))
+        if any(issubclass(w.category, ConvergenceWarning) for w in caught):
+            warnings.warn(
+                f"SparsePCA had not come to rest after max_iter = {self.max_iter} steps; raise max_iter or tol",
+                AccuracyWarning,
+                stacklevel=5,
+            )
+        C = np.asarray(model.components_, dtype=np.float64)
+        inner = C @ C.T + self.ridge_alpha * np.eye(len(C))
+        there = AffineMap(mean, C.T @ np.linalg.pinv(inner, hermitian=True), C)
+        extra = {"mean_": mean.astype(X.dtype), "components_": C.astype(X.dtype), "n_iter_": int(model.n_iter_)}
+        return Fit(project(X, mean, there.W, run), None, None, there, there, extra)
+
+    def kernel(self) -> DenseOperator:
+        """The covariance of the training data."""
+        X = self._trained.source.X
+        return DenseOperator(Scatter(X, self._extend.mean, divisor=max(len(X) - 1, 1)).dense(), psd=True)
