@@ -56,11 +56,11 @@ def measure(case: Case, side: Side, *, n: int, warm: int) -> dict[str, Any]:
     return {"status": "ok", **json.loads(done.stdout.strip().splitlines()[-1])}
 
 
-def run_case(case: Case, *, quick: bool, everything: bool) -> list[dict[str, Any]]:
+def run_case(case: Case, *, quick: bool, everything: bool, repeat: int | None = None) -> list[dict[str, Any]]:
     """All sides of one case, in turn, the best wall time of each; CPU time and memory belong to that run."""
     n, warm = (min(case.n, case.quick), min(case.warm, case.quick)) if quick else (case.n, case.warm)
     best: dict[str, dict[str, Any]] = {}
-    for turn in range(1 if quick else case.repeat):
+    for turn in range(repeat or (1 if quick else case.repeat)):
         for side in case.sides:
             if side.skip and not everything:
                 best[side.name] = {"status": f"skipped: {side.skip}"}
@@ -69,6 +69,8 @@ def run_case(case: Case, *, quick: bool, everything: bool) -> list[dict[str, Any
             if turn > 0 and last is not None and (last["status"] != "ok" or last["wall"] > LONG):
                 continue
             now = measure(case, side, n=n, warm=warm)
+            said = f"{now['wall']:.2f} s" if now["status"] == "ok" else now["status"]
+            print(f"  {side.name} {turn + 1}: {said}", file=sys.stderr, flush=True)
             walls = [*(last or {}).get("walls", []), *([now["wall"]] if now["status"] == "ok" else [])]
             if last is None or now["status"] != "ok" or now["wall"] < last["wall"]:
                 best[side.name] = now
@@ -97,6 +99,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=HERE / "results", help="folder of results.json and results.md")
     parser.add_argument("--only", metavar="PATTERN", help="cases whose name has this in it, a glob, or a group")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, once: does everything still run?")
+    parser.add_argument("--repeat", type=int, help="measurements of each side, instead of the case's own number")
     parser.add_argument("--all", action="store_true", dest="everything", help="also the sides left out by default")
     parser.add_argument("--list", action="store_true", help="the cases, nothing is run")
     parser.add_argument("--cases", type=Path, default=HERE, help="folder of cases_*.py")
@@ -118,7 +121,7 @@ def main(arguments: list[str] | None = None) -> int:
     verdicts: dict[str, list[str]] = {}
     for case in cases:
         print(f"{case.name}{'  (' + case.note + ')' if case.note else ''}", flush=True)
-        found = run_case(case, quick=args.quick, everything=args.everything)
+        found = run_case(case, quick=args.quick, everything=args.everything, repeat=args.repeat)
         rows += found
         for row in found:
             print("  " + row_line(row), flush=True)

@@ -3,10 +3,10 @@
 A Swiss roll is a rectangle, rolled up. The colour is the angle along the spiral, one of the two coordinates that an
 embedding should find again.
 
-PCA is linear: it looks at the roll along its axis, so that the spiral stays rolled and the width is lost. Classical
-MDS keeps the distances through space and, with Euclidean ones, gives the same picture. Isomap measures distances along the sheet, on a graph of
-neighbours, and finds the rectangle. Laplacian eigenmaps keeps near points near: the two smoothest functions on a long
-strip are both waves along its length, so that the strip comes out as a curve.
+PCA is linear: it looks at the roll along its axis, so that the spiral stays rolled and the width is lost. Classical MDS
+keeps the distances through space and, with Euclidean ones, gives the same picture. Isomap measures distances along the
+sheet, on a graph of neighbours, and finds the rectangle. Laplacian eigenmaps keeps near points near: the two smoothest
+functions on a long strip are both waves along its length, so that the strip comes out as a curve.
 """
 
 from __future__ import annotations

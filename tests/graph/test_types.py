@@ -150,3 +150,18 @@ def test_graph_from_edges_subgraph_and_more_edges() -> None:
 def test_what_cannot_be_a_graph_is_refused_in_words(make, words: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(InvalidInput, match=words):
         make()
+
+
+def test_what_users_build_by_hand_is_checked() -> None:
+    good = Graph.from_edges(4, [[0, 1], [1, 2], [2, 3]], [1.0, 2.0, 3.0])
+    good.check()
+    with pytest.raises(ValueError, match="both rows"):
+        Graph(np.array([0, 1, 1]), np.array([1]), np.array([1.0])).check()
+    with pytest.raises(ValueError, match="same length"):
+        Graph(np.array([0, 1, 2]), np.array([1, 0]), np.array([1.0, 2.0])).check()
+    with pytest.raises(ValueError, match="self-edges"):
+        Graph(np.array([0, 1, 2]), np.array([0, 1]), np.array([1.0, 1.0])).check()
+    with pytest.raises(ValueError, match="own neighbour"):
+        Neighbors(np.array([0, 1, 2]), np.array([0, 0]), np.array([1.0, 1.0]), 2).check()
+    with pytest.raises(ValueError, match="sorted by distance"):
+        Neighbors(np.array([0, 2, 2, 2]), np.array([1, 2]), np.array([2.0, 1.0]), 3).check()

@@ -84,6 +84,24 @@ def cutting(model: Any, kernel: Any) -> np.ndarray:
     return vectors[:, : model.embedding_.shape[1]] / np.sqrt(degrees)[:, None]
 
 
+def restricted(model: Any, kernel: Any) -> np.ndarray:
+    """The smallest of X'KX a = lambda X'MX a, X centred with the weights M."""
+    import scipy.linalg
+
+    X = model._trained.source.X
+    M = getattr(model, "degrees_", np.ones(len(X)))
+    Xc = X - M @ X / M.sum()
+    _, A = scipy.linalg.eigh(Xc.T @ kernel.apply(Xc), (Xc * M[:, None]).T @ Xc)
+    return Xc @ A[:, : model.embedding_.shape[1]]
+
+
+def featured(model: Any, kernel: Any) -> np.ndarray:
+    """Features on the top eigenvectors of their covariance."""
+    _, vectors = np.linalg.eigh(kernel.dense())
+    Phi = model._extend.map(model._trained.source.X) - model._extend.mean
+    return Phi @ vectors[:, ::-1][:, : model.embedding_.shape[1]]
+
+
 RNG = np.random.default_rng(7)
 SHEET = RNG.random((60, 4)) + 2.0
 BLOBS = np.vstack([SHEET[:35], SHEET[35:] + 20.0])
@@ -145,9 +163,21 @@ NEIGHBOUR = {
     "normalization": "unit",
 }
 
+KERNEL = {
+    "kernel": "poly",
+    "gamma": 3.0,
+    "degree": (2, None, {"kernel": "poly"}),
+    "coef0": (0.0, None, {"kernel": "poly"}),
+}
+
 CONTRACT: dict[str, Case] = {
     "PCA": Case(
-        other_values={"n_components": 1, "solver": "svd", "normalization": "unit"},
+        other_values={
+            "n_components": 1,
+            "solver": "svd",
+            "normalization": "unit",
+            "tol": (1e-1, None, {"solver": "power"}),
+        },
         rebuild=projected,
         restores=0.5,
     ),
@@ -321,5 +351,162 @@ CONTRACT: dict[str, Case] = {
         restores=0.5,
         stable=False,
         why="the kernel is the affinities: test_tsne",
+    ),
+    "EMPCA": Case(
+        other_values={
+            "n_components": 1,
+            "noise": "none",
+            "max_iter": 1,
+            "tol": 1e-1,
+            "random_state": 1,
+            "normalization": "unit",
+        },
+        restores=0.5,
+        accepts_nan=True,
+        why="the kernel is the model's covariance: test_empca",
+    ),
+    "RobustPCA": Case(
+        other_values={
+            "n_components": 1,
+            "method": "covariance",
+            "penalty": (0.5, None, {"method": "low_rank"}),
+            "tol": (1e-2, None, {"method": "low_rank"}),
+            "normalization": "unit",
+        },
+        restores=0.5,
+        why="the kernel is the robust covariance: test_robust_pca",
+    ),
+    "MultilinearPCA": Case(
+        other_values={
+            "n_components": 1,
+            "ranks": [3],
+            "energy": None,  # for arrays of more than one axis: test_multilinear_pca
+            "max_iter": None,  # the same
+            "tol": None,  # the same
+            "normalization": "unit",
+        },
+        restores=0.5,
+        why="the kernel is the covariance of the small arrays: test_multilinear_pca",
+    ),
+    "RandomProjection": Case(
+        other_values={
+            "n_components": 1,
+            "kind": "sign",
+            "density": (0.02, WIDE, {"kind": "sparse"}),
+            "eps": (0.9, RNG.random((10, 400)), {"n_components": "auto", "eps": 0.5}),
+            "verify": (True, RNG.random((10, 400)), {"n_components": "auto", "eps": 0.5}),
+            "max_tries": None,  # how often it is drawn again: test_random_projection
+            "orthogonalize": True,
+            "rotate": True,
+            "random_state": 1,
+            "normalization": "unit",
+        },
+        restores=1.0,
+        accepts_sparse=True,
+        why="its directions are random: test_random_projection",
+    ),
+    "LPP": Case(
+        other_values={
+            **{name: value for name, value in GRAPH.items() if name not in ("on_disconnected", "solver")},
+            "weights": "binary",
+            "scale": 0.5,
+            "energy": 0.9,
+        },
+        rebuild=restricted,
+        restores=1.0,
+    ),
+    "KernelLPP": Case(
+        other_values={
+            **{name: value for name, value in GRAPH.items() if name not in ("on_disconnected", "solver")},
+            **KERNEL,
+            "weights": "binary",
+            "scale": 0.5,
+            "n_eigenvectors": 20,
+            "reg": 1e-2,
+        },
+        restores=0.5,
+        why="`kernel` is a parameter, with scikit-learn's name: test_lpp",
+    ),
+    "NPE": Case(
+        other_values={
+            **{n: v for n, v in GRAPH.items() if n not in ("on_disconnected", "solver", "symmetrize")},
+            "reg": 1e-1,
+            "energy": 0.9,
+        },
+        rebuild=restricted,
+        restores=1.0,
+    ),
+    "LinearLTSA": Case(
+        other_values={
+            **{n: v for n, v in GRAPH.items() if n not in ("on_disconnected", "solver", "symmetrize")},
+            "energy": 0.9,
+        },
+        rebuild=restricted,
+        restores=1.0,
+    ),
+    "ICA": Case(
+        other_values={
+            "n_components": 1,
+            "algorithm": "infomax",
+            "fun": "cube",
+            "max_iter": 1,
+            "tol": 1e-1,
+            "random_state": 1,
+            "normalization": "orthonormal",
+        },
+        restores=0.5,
+        why="the kernel is the covariance: test_ica",
+    ),
+    "NMF": Case(
+        other_values={
+            "n_components": 1,
+            "init": "random",
+            "max_iter": 2,
+            "tol": 1e-1,
+            "random_state": (1, None, {"init": "random"}),
+            "normalization": "unit",
+        },
+        restores=1.0,
+        why="a product of nonnegative matrices has no kernel: test_nmf",
+    ),
+    "SparsePCA": Case(
+        other_values={
+            "n_components": 1,
+            "alpha": 0.1,
+            "ridge_alpha": 1.0,
+            "max_iter": 1,
+            "tol": 1e-1,
+            "normalization": "unit",
+        },
+        restores=0.6,
+        why="components are penalised: test_sparse_pca",
+    ),
+    "KernelPCA": Case(
+        other_values={
+            "n_components": 1,
+            **KERNEL,
+            "center": False,
+            "preimage": "ridge",
+            "alpha": (1.0, None, {"preimage": "ridge"}),
+            "solver": "lanczos",
+            "tol": (1e-1, RNG.random((500, 10)), {}),
+            "normalization": "unit",
+        },
+        restores=0.5,
+        why="`kernel` is a parameter, with scikit-learn's name: test_kernel_pca",
+    ),
+    "NonlinearPCA": Case(
+        other_values={
+            "n_components": 1,
+            "feature_map": np.cos,
+            "degree": 3,
+            "weighted": True,
+            "center": False,
+            "solver": "svd",
+            "tol": (1e-1, None, {"solver": "power"}),
+            "normalization": "unit",
+        },
+        rebuild=featured,
+        restores=0.5,
     ),
 }

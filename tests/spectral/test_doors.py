@@ -192,7 +192,6 @@ def test_impossible_questions_get_words(call, words: str) -> None:  # type: igno
 @pytest.mark.parametrize(
     ("solver", "end"),
     [
-        ("krylov", smallest),
         ("randomized", smallest),
         ("shift_invert", largest),
         ("davidson", largest),
@@ -247,3 +246,14 @@ def test_top_singular_against_numpy(shape: tuple[int, int], dtype: type) -> None
     np.testing.assert_allclose((U * s) @ V.T, (u[:, :4] * sigma[:4]) @ vt[:4], atol=1e-8)
     for Q in (U, V):
         np.testing.assert_allclose(Q.T @ Q, np.eye(4), atol=1e-9)
+
+
+@pytest.mark.parametrize("end", [smallest, largest])
+def test_krylov_finds_every_copy_of_a_multiple_eigenvalue(end) -> None:  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.normal(size=(500, 500)))[0]
+    values = np.sort(np.concatenate([[-3.0] * 4, [5.0] * 4, rng.uniform(-1, 1, 492)]))
+    op = DenseOperator((Q * values) @ Q.T)
+    pairs = end(op, 4, run=Run(solver="krylov"))
+    assert np.allclose(pairs.values, -3.0 if end is smallest else 5.0, atol=1e-8)
+    assert end(op, 4).solver == "krylov"

@@ -9,6 +9,7 @@ them all, `GRAPHS` the graphs.
 ((1000, 3), 2)
 """
 
+from lowfold.datasets._cities import city_names, us_cities
 from lowfold.datasets._clusters import cluster_3d, kernel_pca_toy, union_of_subspaces
 from lowfold.datasets._curves import circle, concentric_circles, conic, moons, toroidal_helix
 from lowfold.datasets._graphs import (
@@ -71,6 +72,7 @@ __all__ = [
     "Table",
     "binarize_invert",
     "circle",
+    "city_names",
     "clifford_torus",
     "cluster_3d",
     "complete_graph",
@@ -119,6 +121,7 @@ __all__ = [
     "uneven_swiss_roll",
     "union_of_subspaces",
     "unvectorize",
+    "us_cities",
     "vectorize",
     "word_images",
     "write_table",

@@ -84,6 +84,16 @@ class Neighbors:
         order = np.lexsort((flat, lengths, rows))
         return cls(np.concatenate([[0], np.cumsum(counts)]), flat[order], lengths[order], len(indices))
 
+    def check(self) -> None:
+        """Raise unless these are neighbourhoods of the points themselves, rows sorted by distance, never the point itself."""
+        rows = self.rows()
+        if self.n != self.n_points:
+            raise InvalidInput(f"Neighbors of {self.n} queries among {self.n_points} points are no graph of the points")
+        if np.any(rows == self.indices):
+            raise InvalidInput("a point is never its own neighbour; use Neighbors.from_lists or graph.find_neighbors")
+        if np.any(np.diff(self.distances)[np.diff(rows) == 0] < 0):
+            raise InvalidInput("rows of Neighbors are sorted by distance; use Neighbors.from_lists")
+
     @property
     def n(self) -> int:
         """Number of rows."""
@@ -222,6 +232,18 @@ class Graph:
         first[1:] = (i[1:] != i[:-1]) | (j[1:] != j[:-1])
         indptr = np.concatenate([[0], np.cumsum(np.bincount(i[first], minlength=n))])
         return cls(indptr, j[first], d[first])
+
+    def check(self) -> None:
+        """Raise unless rows are sorted by index without repeats or self-edges and every edge stands in both rows."""
+        rows = self.rows()
+        inside = np.diff(rows) == 0
+        if np.any(rows == self.indices) or np.any(np.diff(self.indices.astype(np.int64))[inside] <= 0):
+            raise InvalidInput("rows of a Graph are sorted by index, without repeats or self-edges; use Graph.from_edges")
+        order = np.lexsort((rows, self.indices))
+        if not (np.array_equal(self.indices[order], rows) and np.array_equal(rows[order], self.indices)):
+            raise InvalidInput("a Graph has every edge in both rows; make one with Graph.from_edges or Neighbors.union")
+        if not np.array_equal(self.lengths[order], self.lengths):
+            raise InvalidInput("an edge of a Graph has the same length in both rows; use Graph.from_edges")
 
     @property
     def n(self) -> int:

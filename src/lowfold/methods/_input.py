@@ -46,6 +46,7 @@ def check_range(X: NDArray[np.floating]) -> None:
 def read_data(estimator: Any, X: Any, metric: Any, metric_params: Any) -> Data:
     """Training input: points, a matrix of distances, or a ready graph."""
     if isinstance(X, (Graph, Neighbors)):
+        X.check()
         estimator.n_features_in_ = X.n
         if X.n < 2:
             raise InvalidInput(f"a graph of {X.n} sample cannot be embedded; at least 2 are needed")

@@ -135,9 +135,10 @@ class RandomProjection(LinearMethod):
     def _drawn(self, X: Any, k: int, run: Run) -> tuple[RandomMap, NDArray[np.floating], dict[str, Any]]:
         """A matrix and its output; with `verify` the first whose distortion is within eps."""
         found = (1.0, 1.0)
+        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
         for attempt in range(1, self.max_tries + 1):
             rule = random_entries(self.kind, k, X.shape[1], density=self._density(), random_state=run.rng)
-            projection = random_map(rule, orthogonal=self.orthogonalize)
+            projection = random_map(rule, mean, orthogonal=self.orthogonalize)
             Y = projection.apply(X, run)
             if not self.verify:
                 return projection, Y, {"n_components_": k, "n_tries_": 1}
@@ -207,7 +208,7 @@ class RandomProjection(LinearMethod):
 class RandomMap:
     """y = x R' / sqrt(k), turned by `turn` where there is one. `kept` is R' / sqrt(k) where it is small or orthogonal.
 
-    Back goes the least squares solution x = P^+ y.
+    Back goes the x nearest to the mean of the training data that has these coordinates: x = mean + P^+ (y - P mean).
     """
 
     kind: str
@@ -216,6 +217,7 @@ class RandomMap:
     seed: tuple[int, ...]
     density: float
     kept: Floats | None
+    mean: Floats
     turn: Floats | None = None
     neighbors: ClassVar[bool] = False
 
@@ -232,7 +234,8 @@ class RandomMap:
         return np.asarray(Y if self.turn is None else Y @ self.turn)
 
     def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
-        return np.asarray(coordinates @ np.linalg.pinv(self.matrix()).T)
+        P = self.matrix()
+        return np.asarray(self.mean + (coordinates - P @ self.mean) @ np.linalg.pinv(P).T)
 
     def apply(self, X: Any, run: Run) -> NDArray[np.floating]:
         """X R' / sqrt(k), in the precision of X."""
@@ -272,7 +275,7 @@ class RandomMap:
         return out
 
 
-def random_map(rule: RandomEntries, *, orthogonal: bool) -> RandomMap:
+def random_map(rule: RandomEntries, mean: Floats, *, orthogonal: bool) -> RandomMap:
     """The map of a rule; small matrices are drawn once and kept, orthogonal ones always."""
     kept = None
     if orthogonal:
@@ -280,4 +283,4 @@ def random_map(rule: RandomEntries, *, orthogonal: bool) -> RandomMap:
         kept = Q * np.sqrt(rule.D / rule.k)
     elif rule.D * rule.k <= SMALL and not (rule.kind == "sparse" and rule.density < THIN):
         kept = np.asarray(rule.dense(), dtype=np.float64) / np.sqrt(rule.k)
-    return RandomMap(rule.kind, rule.D, rule.k, rule.seed, rule.density, kept)
+    return RandomMap(rule.kind, rule.D, rule.k, rule.seed, rule.density, kept, mean)

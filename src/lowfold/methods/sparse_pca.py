@@ -6,7 +6,7 @@ X --centre--> Xc --dictionary learning with an L1 penalty on the loadings--> C -
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -36,8 +36,6 @@ class SparsePCA(LinearMethod):
         Ridge of the coordinates.
     max_iter : int of at least 1, default=1000
     tol : float in (0, 1), default=1e-6
-    random_state : int, Generator, RandomState or None, default=0
-        Order of the updates.
     {normalization}
     {n_jobs}
     {verbose}
@@ -71,7 +69,6 @@ class SparsePCA(LinearMethod):
         ridge_alpha: float = 0.01,
         max_iter: int = 1000,
         tol: float = 1e-6,
-        random_state: Any = 0,
         normalization: str = "natural",
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -81,7 +78,6 @@ class SparsePCA(LinearMethod):
         self.ridge_alpha = ridge_alpha
         self.max_iter = max_iter
         self.tol = tol
-        self.random_state = random_state
         self.normalization = normalization
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -97,7 +93,7 @@ class SparsePCA(LinearMethod):
             alpha=self.alpha,
             max_iter=self.max_iter,
             tol=self.tol,
-            random_state=int(run.rng.integers(0, 2**31)),
+            random_state=0,  # only for atoms that nothing uses
         )
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

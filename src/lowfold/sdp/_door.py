@@ -114,6 +114,11 @@ def solve_rank_one(
     else:
         solved = conic(small, tol=min(tol, 1e-6), max_iter=max_iter)
         L, w, iterations, stopped = solved.X, solved.y, solved.iterations, False
+    if solver == "interior" and program.form == "eq" and not stopped and max(abs(found.gap), found.violation) > tol:
+        # Equalities that cannot all hold have no solution; very stiff springs give the nearest thing to one.
+        stiff = replace(small, form="slack", nu=1e3 * program.nu)
+        found = interior(stiff, tol=1e-6, max_iter=max_iter, callback=callback)
+        L, w, iterations, stopped = found.L, found.w, iterations + found.iterations, found.stopped
     Y = ordered(lift(L))
     i, j = program.pairs.T
     excess = np.sum((Y[i] - Y[j]) ** 2, axis=1) - program.squared

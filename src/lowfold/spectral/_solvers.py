@@ -201,19 +201,22 @@ def amg(problem: Problem) -> Ritz:
 
 
 def krylov(problem: Problem) -> Ritz:
-    """Block Krylov on the operator itself: few passes over a dense or implicit operator, the leading end."""
-    if not problem.largest:
-        raise SolverFailed("krylov solves the leading end; use 'lanczos', 'shift_invert' or 'davidson'")
+    """Block Krylov on the operator itself: few passes over a dense or implicit operator, either end.
+
+    A block finds as many copies of a multiple eigenvalue as it has columns; a single vector finds one.
+    """
     k = problem.wanted
     width = min(k + 4, problem.n - problem.null.shape[1])
-    return block_krylov(
-        problem.op.apply,
+    sign = 1.0 if problem.largest else -1.0
+    ritz = block_krylov(
+        lambda V: sign * problem.op.apply(V),
         problem.start(width),
         k,
         null=problem.null,
         tol=problem.tol,
         max_basis=max(12 * width, 60),
     )
+    return Ritz(sign * ritz.values, ritz.vectors, ritz.iterations, ritz.converged)
 
 
 def randomized(problem: Problem) -> Ritz:
@@ -256,8 +259,8 @@ def candidates(problem: Problem) -> list[str]:
     - the bottom of a sparse graph Laplacian: davidson (two-level) from 20,000 points, shift_invert below; each is the
       other's second try
     - the bottom of another sparse psd operator: shift_invert where the counted factor is feasible, else davidson
-    - the leading end of a dense or implicit operator: krylov, then lanczos
-    - anything else: lanczos
+    - anything else (leading ends without a known bound, the bottom of dense or indefinite operators): krylov, then
+      lanczos
     A dense solve is the last resort up to 5,000 points.
     """
     n, room = problem.n, problem.n - problem.null.shape[1]
@@ -269,8 +272,6 @@ def candidates(problem: Problem) -> list[str]:
         names = ["shift_invert", "davidson"] if direct else ["davidson", "lanczos"]
         if problem.op.laplacian and n >= 20_000 and problem.null.shape[1] >= 1:
             names = ["davidson", *(["shift_invert"] if direct else ["lanczos"])]
-    elif isinstance(problem.op, SparseOperator) or not problem.largest:
-        names = ["lanczos"]
     else:
         names = ["krylov", "lanczos"]
     return [*names, "dense"] if small_enough else names

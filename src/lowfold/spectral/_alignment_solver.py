@@ -1,0 +1,180 @@
+"""The bottom of alignment kernels whose factor fills up: data of high intrinsic dimension.
+
+Such kernels behave like a squared Laplacian: condition numbers of 1e6 to 1e8, off-diagonal entries of both signs. A block
+Davidson iteration is preconditioned by two levels of the kernel itself: Chebyshev smoothing, and an exact solve on
+aggregates of strongly coupled points (smoothed aggregation, Vanek, Mandel & Brezina 1996, doi:10.1007/BF02238511). A
+Chebyshev filter at the end removes what is left of the far end of the spectrum, which is harmless to the angle but would
+dominate the residual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
+
+from lowfold._core.jit import kernels
+from lowfold._core.operators import multiply
+from lowfold.spectral._krylov import Ritz, _fixed_block, orthonormalise, remove
+
+Floats = NDArray[np.float64]
+
+STRONG = 0.3  # couplings of at least this share of a row's largest join its aggregate
+MOST_COARSE = 8_000  # a dense factor of so many aggregates takes half a gigabyte
+RATIO = 30.0  # smoothing damps the spectrum above 1/30 of its end
+
+
+@dataclass(frozen=True, eq=False)
+class TwoLevels:
+    """`precondition` approximates K^-1 on the complement of the constants; `start` gives bottom vectors of the coarse K."""
+
+    precondition: Callable[[Floats], Floats]
+    start: Callable[[int], Floats]
+    top: float  # the largest eigenvalue of D^-1 K, from a few power steps
+    inverse: Floats  # 1 / diagonal
+
+
+def bottom_by_levels(matrix: csr_array, k: int, null: Floats, *, tol: float, max_iter: int = 300) -> Ritz:
+    """The k smallest eigenpairs of a sparse psd matrix on the complement of the orthonormal columns `null`."""
+    levels = two_levels(matrix, null)
+    V, AV, ritz = _davidson(matrix, levels, k, null, tol, max_iter)
+    filtered = chebyshev_filter(matrix, ritz.vectors, cut=50.0 * float(abs(ritz.values[-1])))
+    basis = orthonormalise(remove(filtered, null), [null])
+    T = basis.T @ multiply(matrix, basis)
+    values, S = np.linalg.eigh((T + T.T) / 2)
+    return Ritz(values[:k], np.ascontiguousarray((basis @ S)[:, :k]), ritz.iterations, ritz.converged)
+
+
+def two_levels(matrix: csr_array, null: Floats) -> TwoLevels:
+    """Aggregates, smoothed prolongation, dense coarse factor."""
+    n = int(matrix.shape[0])
+    diagonal = matrix.diagonal()
+    inverse = 1.0 / np.maximum(diagonal, 1e-3 * float(np.median(diagonal)))
+    top = _largest(matrix, inverse)
+    label, count = _aggregates(matrix)
+    size = np.sqrt(np.bincount(label, minlength=count))
+    tentative = csr_array((1.0 / size[label], label, np.arange(n + 1)), shape=(n, count))
+    step = diags_array(4.0 / 3.0 / top * inverse, format="csr")
+    prolong = csr_array(tentative - step @ csr_array(matrix @ tentative))
+    restrict = csr_array(prolong.T)
+    coarse = np.asarray((restrict @ csr_array(matrix @ prolong)).toarray())
+    coarse = (coarse + coarse.T) / 2
+    coarse[np.diag_indices(count)] += 1e-11 * coarse.diagonal().max()
+    factor = scipy.linalg.cho_factor(coarse, lower=True, overwrite_a=True, check_finite=False)
+
+    def solve(B: Floats) -> Floats:
+        return np.asarray(scipy.linalg.cho_solve(factor, B, check_finite=False))
+
+    def precondition(R: Floats) -> Floats:
+        R = remove(R, null)
+        X = _smooth(matrix, inverse, top, R)
+        X += prolong @ solve(restrict @ (R - multiply(matrix, X)))
+        X += _smooth(matrix, inverse, top, R - multiply(matrix, X))
+        return X
+
+    def start(width: int) -> Floats:
+        U = _fixed_block(count, width)
+        for _ in range(4):  # inverse iteration on the aggregates
+            U, _ = np.linalg.qr(solve(U))
+        return np.asarray(prolong @ U)
+
+    return TwoLevels(precondition, start, top, inverse)
+
+
+def _largest(matrix: csr_array, inverse: Floats) -> float:
+    """An estimate of the largest eigenvalue of D^-1 K, slightly above it."""
+    v = _fixed_block(int(matrix.shape[0]), 1)
+    size = 1.0
+    for _ in range(15):
+        v = inverse[:, None] * (matrix @ v)
+        size = float(np.linalg.norm(v))
+        v /= max(size, np.finfo(float).tiny)
+    return 1.05 * size
+
+
+def _aggregates(matrix: csr_array) -> tuple[NDArray[np.int64], int]:
+    """Groups of strongly coupled points; weaker couplings count where there would be too many groups."""
+    n = int(matrix.shape[0])
+    rows = np.repeat(np.arange(n), np.diff(matrix.indptr))
+    size = np.where(rows == matrix.indices, 0.0, np.abs(matrix.data))
+    largest = np.zeros(n)
+    np.maximum.at(largest, rows, size)
+    loops = kernels("lowfold.spectral._order_kernels")
+    share = STRONG
+    while True:
+        kept = (size >= share * largest[rows]) & (size > 0)
+        strong = csr_array((np.ones(int(kept.sum())), (rows[kept], matrix.indices[kept])), shape=(n, n))
+        strong = csr_array(strong + strong.T)
+        label, count = loops.aggregate(strong.indptr.astype(np.int64), strong.indices.astype(np.int64))
+        if count <= max(MOST_COARSE, 1) or share < 1e-3:
+            return label, int(count)
+        share *= 0.5
+
+
+def _smooth(matrix: csr_array, inverse: Floats, top: float, R: Floats, *, degree: int = 4) -> Floats:
+    """Chebyshev iteration for K X = R on the part [top / RATIO, top] of the spectrum of D^-1 K, from zero."""
+    low, high = top / RATIO, top
+    centre, half = (high + low) / 2, (high - low) / 2
+    scale = inverse[:, None]
+    D = scale * R / centre
+    X = D.copy()
+    alpha = 1.0 / centre
+    for i in range(degree - 1):
+        beta = (half * alpha) ** 2 / (2.0 if i == 0 else 4.0)
+        alpha = 1.0 / (centre - beta / alpha)
+        D = alpha * scale * (R - multiply(matrix, X)) + beta * D
+        X += D
+    return X
+
+
+def _davidson(
+    matrix: csr_array, levels: TwoLevels, k: int, null: Floats, tol: float, max_iter: int
+) -> tuple[Floats, Floats, Ritz]:
+    """Davidson iteration that stops on the size of the preconditioned residual, an estimate of the angle itself."""
+    n = int(matrix.shape[0])
+    V = orthonormalise(levels.start(k + 2), [null])
+    width, AV, new = V.shape[1], np.empty((n, 0)), V
+    ritz = Ritz(np.empty(0), np.empty((n, 0)), 0, False)
+    for iteration in range(1, max_iter + 1):
+        AV = np.hstack([AV, remove(multiply(matrix, np.ascontiguousarray(new)), null)])
+        T = V.T @ AV
+        theta, S = np.linalg.eigh((T + T.T) / 2)
+        block = min(width, V.shape[1])
+        X, AX = V @ S[:, :block], AV @ S[:, :block]
+        correction = remove(levels.precondition(AX - X * theta[:block]), null)
+        angles = np.linalg.norm(correction, axis=0)
+        wanted = max(k - 1, 1)  # the last one only measures the gap
+        converged = bool((angles[:wanted] <= max(tol, 1e-5)).all() and angles[k - 1] <= 0.3)
+        ritz = Ritz(theta[:block], X, iteration, converged)
+        if converged:
+            break
+        if V.shape[1] + block > 8 * width:
+            V, AV = V @ S[:, : 3 * width], AV @ S[:, : 3 * width]
+        new = orthonormalise(correction, [null, V])
+        if new.shape[1] == 0:
+            break
+        V = np.hstack([V, new])
+    return V, AV, ritz
+
+
+def chebyshev_filter(matrix: csr_array, V: Floats, *, cut: float, most: int = 600) -> Floats:
+    """T_m((c - K) / h) V, normalised at 0: keeps what lies near the bottom, damps all above `cut`.
+
+    The degree is two and a half times the square root of the condition above the cut, so that the damping is a hundredfold.
+    """
+    end = float(np.abs(matrix).sum(axis=1).max())
+    cut = min(cut, 0.5 * end)
+    degree = int(min(most, 2.5 * np.sqrt(end / cut)))
+    centre, half = (end + cut) / 2, (end - cut) / 2
+    sigma = first = half / centre
+    before = V
+    now = (V * centre - multiply(matrix, np.ascontiguousarray(V))) / centre
+    for _ in range(degree - 1):
+        following = 1.0 / (2.0 / first - sigma)
+        after = 2.0 * following / half * (centre * now - multiply(matrix, now)) - sigma * following * before
+        before, now, sigma = now, after, following
+    return now
