@@ -32,6 +32,7 @@ PLACED = {
     "HessianLLE": "affine map of a patch",
     "Isomap": "geodesics",
     "KernelIsomap": "geodesics",
+    "KernelLPP": "row of the kernel",
     "LandmarkIsomap": "triangulation",
     "LandmarkMVU": "barycentric weights",
     "LaplacianEigenmaps": "row of the kernel",
@@ -40,10 +41,16 @@ PLACED = {
     "LocallyLinearIsomap": "geodesics",
     "ModifiedLLE": "barycentric weights",
     "MVU": "barycentric weights",
+    "NMF": "nonnegative least squares",
+    "NonlinearPCA": "feature map",
+    "ReplicatedMDS": "row of distances",
     "SpectralClustering": "row of the kernel",
     "SupervisedLLE": "barycentric weights",
     "VectorDiffusionMaps": "row of the kernel",
+    "WeightedMDS": "row of distances",
 }
+# The way back, where it does not follow from the family or from the input.
+RESTORED = {"KernelLPP": "barycentric"}
 BY_FAMILY = {
     "linear": "linear map",
     "MDS": "descent over its row",
@@ -63,8 +70,14 @@ def row(entry: Entry) -> tuple[str, ...]:
         ", ".join(entry.inputs),
         entry.vectors,
         PLACED.get(entry.name, BY_FAMILY.get(entry.family, "-")),
-        "linear map" if entry.family == "linear" else "barycentric",
+        RESTORED.get(entry.name, _way_back(entry)),
     )
+
+
+def _way_back(entry: Entry) -> str:
+    if "points" not in entry.inputs and "tensors" not in entry.inputs:
+        return "-"
+    return "linear map" if entry.family == "linear" else "barycentric"
 
 
 def table() -> str:

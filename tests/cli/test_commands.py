@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,17 @@ def test_nothing_is_overwritten_without_force(run: Any, roll: Path, tmp_path: Pa
         assert "--force" in told
     assert run("embed", roll, "-m", "pca", "--out", out, "--force")[0] == 0
     assert out.read_text() != "precious"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+@pytest.mark.parametrize("flag", ["--out", "--save", "--plot"])
+def test_devices_are_not_replaced(run: Any, roll: Path, tmp_path: Path, flag: str) -> None:
+    pipe = tmp_path / "pipe.png"
+    os.mkfifo(pipe)
+    code, _, told = run("embed", roll, "-m", "pca", flag, pipe, "--force")
+    assert code == 1
+    assert "no ordinary file" in told
+    assert pipe.is_fifo()
 
 
 @pytest.mark.parametrize(

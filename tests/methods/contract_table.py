@@ -142,7 +142,7 @@ DESCENT = {
     "metric": "template",
     "metric_params": ({"p": 1}, None, {"metric": "minkowski"}),
     "init": "random",
-    "n_init": (8, RNG.normal(size=(40, 6)), {"init": "random"}),
+    "n_init": (8, RNG.normal(size=(40, 6)), {"init": "random", "random_state": 3}),
     "max_iter": 2,
     "tol": 1e-2,
     "normalization": "unit",

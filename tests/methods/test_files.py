@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import json
+import os
 import pickle
 import warnings
 import zipfile
@@ -150,6 +151,14 @@ def test_never_overwrites_unless_told(tmp_path: Path) -> None:
     lowfold.save(target, model, force=True)
     assert lowfold.load(target).get_params() == model.get_params()
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_devices_are_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileProblem, match="no ordinary file"):
+        lowfold.save(tmp_path / "pipe", lowfold.PCA().fit(points()), force=True)
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_a_failed_save_leaves_nothing(tmp_path: Path) -> None:

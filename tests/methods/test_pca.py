@@ -47,3 +47,225 @@ def test_the_plane_of_a_swiss_roll_switches_with_its_height(height: float, conta
     roll = lowfold.datasets.swiss_roll(4000, height=height, random_state=0)
     components = lowfold.PCA(2).fit(roll.X).components_
     assert (np.abs(components[:, 1]).max() > 0.9) == contains_axis
+
+
+def test_power_method_finds_what_lapack_finds() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(120, 9)) * np.geomspace(10, 0.1, 9)
+    exact, power = lowfold.PCA(3, solver="svd").fit(X), lowfold.PCA(3, solver="power").fit(X)
+    assert np.allclose(power.eigenvalues_, exact.eigenvalues_, rtol=1e-8)
+    assert np.allclose(power.components_, exact.components_, atol=1e-5)
+
+
+def test_power_method_contracts_by_the_ratio_of_eigenvalues() -> None:
+    from lowfold._core.operators import DenseOperator
+    from lowfold.spectral import power_method
+
+    steps = []
+    for ratio in (0.5, 0.9):
+        A = np.diag([1.0, ratio, 0.01, 0.001])
+        steps.append(power_method(DenseOperator(A, psd=True), 1, run=lowfold._core.run.Run(tol=1e-8)).iterations)
+    assert steps[1] > 3 * steps[0]  # log 0.5 / log 0.9 = 6.6 for the first vector
+
+
+def test_krylov_route_on_many_points_and_features() -> None:
+    rng = np.random.default_rng(6)
+    X = (rng.normal(size=(2200, 4)) * [9, 6, 4, 2]) @ rng.normal(size=(4, 2100)) + rng.normal(size=(2200, 2100))
+    assert lowfold.spectral.select_route(2200, 2100, 2) == "krylov"
+    model = lowfold.PCA(2).fit(X)
+    assert model.solver_ == "krylov"
+    s = np.linalg.norm((X - X.mean(axis=0)) @ model.components_.T, axis=0)
+    assert np.allclose(s**2 / 2199, model.eigenvalues_)
+    assert model.residual_ < 1e-5
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("solver", ["auto", "covariance"])
+def test_blocks_give_what_the_whole_gives(seed: int, solver: str) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(300, 7)) @ rng.normal(size=(7, 7)) + 1000
+    whole = lowfold.PCA(3, solver="svd").fit(X)
+    cuts = np.sort(rng.choice(np.arange(1, 300), 6, replace=False))
+    streamed = lowfold.PCA(3, solver=solver).fit_blocks(np.split(X, cuts))
+    assert np.allclose(streamed.eigenvalues_, whole.eigenvalues_, rtol=1e-9)
+    assert np.allclose(streamed.components_, whole.components_, atol=1e-7)
+    assert np.allclose(streamed.mean_, whole.mean_)
+    assert np.allclose(streamed.transform(X[:9]), whole.transform(X[:9]))
+    assert np.allclose(streamed.inverse_transform(streamed.transform(X[:9])), whole.reconstruct(X[:9]))
+    assert streamed.n_samples_seen_ == 300
+    assert not hasattr(streamed, "embedding_")
+    assert np.allclose(streamed.kernel().dense(), np.cov(X.T))
+
+
+def test_one_pass_keeps_digits_that_a_covariance_loses() -> None:
+    rng = np.random.default_rng(8)
+    Q = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    X = rng.normal(size=(400, 4)) * [1.0, 1e-4, 1e-9, 1e-11] @ Q + 3
+    streamed = lowfold.PCA(3).fit_blocks(np.split(X, 4))
+    assert np.allclose(np.sqrt(streamed.eigenvalues_), [1, 1e-4, 1e-9], rtol=0.2)
+
+
+@pytest.mark.parametrize("normalization", ["natural", "unit", "orthonormal"])
+def test_partial_fit_is_up_to_date_after_each_block(normalization: str) -> None:
+    X = np.random.default_rng(9).normal(size=(90, 5))
+    model = lowfold.PCA(3, normalization=normalization)
+    model.partial_fit(X[:2])
+    with pytest.raises(ValueError, match="not fitted"):
+        model.transform(X)
+    for end in (40, 90):
+        model.partial_fit(X[2 if end == 40 else 40 : end])
+        whole = lowfold.PCA(3, normalization=normalization).fit(X[:end])
+        assert np.allclose(model.transform(X), whole.transform(X))
+    continued = lowfold.PCA(3, normalization=normalization).fit(X[:40]).partial_fit(X[40:])
+    assert np.allclose(continued.transform(X), model.transform(X))
+
+
+def test_whitening_is_unit_variance() -> None:
+    X = np.random.default_rng(10).normal(size=(50, 4)) @ np.random.default_rng(11).normal(size=(4, 4))
+    Y = lowfold.PCA(4, normalization="unit").fit_transform(X)
+    assert np.allclose(Y.T @ Y / 50, np.eye(4))
+
+
+def test_blocks_from_files_and_sliceable_arrays(tmp_path) -> None:
+    X = np.random.default_rng(12).normal(size=(60, 4)).astype(np.float32)
+    expected = lowfold.PCA(2).fit(X).components_
+    np.save(tmp_path / "rows.npy", X)
+
+    class Chunked:  # what Zarr and HDF5 arrays have in common
+        shape = X.shape
+
+        def __getitem__(self, part: slice) -> np.ndarray:
+            return X[part]
+
+    for source in (tmp_path / "rows.npy", str(tmp_path / "rows.npy"), np.load(tmp_path / "rows.npy", "r"), Chunked()):
+        model = lowfold.PCA(2).fit_blocks(source)
+        assert model.components_.dtype == np.float32
+        assert np.allclose(model.components_, expected, atol=1e-5)
+
+
+@pytest.mark.extra("pyarrow", "pandas")
+def test_blocks_from_parquet(tmp_path) -> None:
+    import pandas as pd
+
+    X = np.random.default_rng(13).normal(size=(50, 3))
+    pd.DataFrame(X, columns=list("abc")).to_parquet(tmp_path / "rows.parquet", row_group_size=7)
+    model = lowfold.PCA(2).fit_blocks(tmp_path / "rows.parquet")
+    assert np.allclose(model.components_, lowfold.PCA(2).fit(X).components_)
+
+
+def test_blocks_that_cannot_be_are_refused_in_words(tmp_path) -> None:
+    X = np.random.default_rng(14).normal(size=(20, 4))
+    for bad, words in (([], "no block"), (tmp_path / "no.npy", "does not exist"), (3, "blocks must be")):
+        with pytest.raises(ValueError, match=words):
+            lowfold.PCA(2).fit_blocks(bad)
+    with pytest.raises(ValueError, match="features"):
+        lowfold.PCA(2).fit_blocks([X, X[:, :3]])
+    with pytest.raises(ValueError, match="n_components"):
+        lowfold.PCA(5).fit_blocks([X])
+    with pytest.raises(ValueError, match="solver"):
+        lowfold.PCA(2, solver="power").fit_blocks([X])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_three_derivations_give_one_subspace(seed: int) -> None:
+    """Least squares, maximal variance, and successive maximisation with deflation."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 6)) @ rng.normal(size=(6, 6))
+    Xc = X - X.mean(axis=0)
+    model = lowfold.PCA(3).fit(X)
+    V = model.components_.T
+    error = np.square(Xc - Xc @ V @ V.T).sum()
+    values = np.linalg.eigvalsh(Xc.T @ Xc)[::-1]
+    assert np.isclose(error, values[3:].sum())  # least squares error = what is left out
+    assert np.isclose(np.square(Xc @ V).sum(), values[:3].sum())  # energy kept = what is taken
+    for _ in range(20):
+        Q = np.linalg.qr(rng.normal(size=(6, 3)))[0]
+        assert np.square(Xc - Xc @ Q @ Q.T).sum() >= error
+        a = rng.normal(size=6)
+        assert np.square(X - a).sum() >= np.square(Xc).sum()  # the mean is the best point
+    rest = Xc
+    for j in range(3):
+        v = np.linalg.svd(rest)[2][0]
+        assert np.isclose(abs(v @ V[:, j]), 1)
+        rest = rest - np.outer(rest @ v, v)
+    assert np.allclose(np.cov(model.embedding_.T), np.diag(model.eigenvalues_))
+    assert np.isclose(np.square(X - 1.0).sum(), np.square(Xc).sum() + 60 * np.square(X.mean(axis=0) - 1.0).sum())
+
+
+def test_reconstruction_at_several_dimensions() -> None:
+    X = np.random.default_rng(15).normal(size=(20, 40))
+    model = lowfold.PCA(19).fit(X)
+    errors = [np.linalg.norm(model.reconstruct(X, d) - X) for d in (0, 1, 2, 3, 10, 19)]
+    assert np.all(np.diff(errors) < 0)
+    assert errors[-1] < 1e-9
+    assert np.isclose(errors[0], np.linalg.norm(X - X.mean(axis=0)))
+    one = model.reconstruct(X, 1) - model.mean_
+    assert np.linalg.matrix_rank(one, tol=1e-8) == 1
+    with pytest.raises(ValueError, match="reconstruct"):
+        model.reconstruct(X, 20)
+
+
+def test_rules_for_the_dimension() -> None:
+    from lowfold.spectral import dimension_by_energy, dimension_by_gap, explained_energy
+
+    rng = np.random.default_rng(16)
+    X = (rng.normal(size=(200, 3)) * [5, 4, 3]) @ np.linalg.qr(rng.normal(size=(8, 3)))[0].T
+    model = lowfold.PCA(8).fit(X)
+    curve = explained_energy(model.eigenvalues_)
+    assert np.all(np.diff(curve) >= 0)
+    assert np.isclose(curve[2], 1)
+    assert dimension_by_energy(model.eigenvalues_, 1.0) == 3
+    found = [dimension_by_energy(model.eigenvalues_, share) for share in (0.1, 0.5, 0.9, 0.999)]
+    assert found == sorted(found)
+    assert dimension_by_gap(model.eigenvalues_) == 3
+    assert dimension_by_gap(lowfold.PCA(8).fit(X + 0.01 * rng.normal(size=X.shape)).eigenvalues_) == 3
+    with pytest.raises(ValueError, match="share"):
+        dimension_by_energy(model.eigenvalues_, 1.5)
+    with pytest.raises(ValueError, match="descending"):
+        explained_energy([1.0, 2.0])
+
+
+def test_no_fixed_basis_compresses_better_than_the_principal_axes() -> None:
+    from lowfold.spectral import BASES, compression_error, orthonormal_basis
+
+    W = orthonormal_basis("walsh", 4)
+    assert np.allclose(W.T @ W, np.eye(4))
+    assert np.allclose(W.T @ np.ones(4), [2, 0, 0, 0])  # a flat image needs one coefficient
+    t = np.linspace(0, 1, 16)
+    rng = np.random.default_rng(17)
+    X = np.array([np.sin(2 * np.pi * (t * f + p)) for f, p in zip(rng.uniform(0.5, 2, 80), rng.random(80), strict=True)])
+    terms = np.arange(17)
+    axes = lowfold.PCA(16).fit(X)
+    best = compression_error(X, axes.components_.T, terms, mean=axes.mean_)
+    for name in BASES:
+        other = compression_error(X, name, terms, mean=axes.mean_)
+        assert np.all(best <= other + 1e-12)
+        assert other[-1] < 1e-12
+    assert compression_error(X, "standard", 4)[0] > compression_error(X, "cosine", 4)[0]
+    with pytest.raises(ValueError, match="power of two"):
+        orthonormal_basis("walsh", 6)
+
+
+def test_projectors_and_hyperplanes_of_rank_deficient_data() -> None:
+    from lowfold.geometry import column_projector, hyperplane_coordinates, hyperplane_points, row_projector
+
+    rng = np.random.default_rng(18)
+    X = rng.normal(size=(30, 3)) @ rng.normal(size=(3, 7)) + rng.normal(size=7)
+    model = lowfold.PCA(3).fit(X)
+    Xc = X - X.mean(axis=0)
+    V = model.components_.T
+    assert np.allclose(V @ V.T, row_projector(Xc))
+    U = model.embedding_ / np.linalg.norm(model.embedding_, axis=0)
+    assert np.allclose(U @ U.T, column_projector(Xc))
+    assert np.allclose(column_projector(Xc), Xc @ np.linalg.pinv(Xc))
+    assert np.allclose(hyperplane_coordinates(X, model.mean_, V), model.embedding_)
+    assert np.allclose(hyperplane_points(model.embedding_, model.mean_, V), X)
+
+
+def test_points_that_differ_off_the_plane_coincide() -> None:
+    """PCA has no local guarantee: what lies along a dropped direction collapses."""
+    X = np.random.default_rng(19).normal(size=(50, 3)) * [9, 5, 1]
+    model = lowfold.PCA(2).fit(X)
+    normal = np.linalg.svd(X - X.mean(axis=0))[2][2]
+    pair = np.vstack([X[0], X[0] + 100 * normal])
+    assert model.distances(pair)[0, 1] < 1e-8

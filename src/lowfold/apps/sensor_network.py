@@ -1,12 +1,13 @@
 """Sensor localisation: positions from a few noisy distances between near sensors. Wang (2012), Section 9.3.
 
-distances --graph--> pairs --variance-regularised program--> K --leading eigenvectors--> plane --conjugate gradients--> positions
+distances --graph--> pairs --variance-regularised program--> K --leading eigenvectors--> plane --conjugate
+gradients--> positions
 
     maximise tr K - nu sum_(i ~ j) (K_ii - 2 K_ij + K_jj - d_ij^2)^2,   K psd
 
-Without the variance, distances alone leave K of high rank; printed as "minimise", it must be maximised. Anchors, sensors of
-known position, give absolute coordinates: their mutual distances join the pairs, the solution is moved rigidly onto them,
-and they stay where they are in the refinement.
+Without the variance, distances alone leave K of high rank; printed as "minimise", it must be maximised. Anchors,
+sensors of known position, give absolute coordinates: their mutual distances join the pairs, the solution is moved
+rigidly onto them, and they stay where they are in the refinement.
 """
 
 from __future__ import annotations
@@ -68,12 +69,13 @@ def locate(
     Parameters
     ----------
     distances : square matrix or `Graph`
-        Dense with NaN, or sparse with absent entries, where a pair was not measured. Where both directions were measured,
-        their mean counts.
+        Dense with NaN, or sparse with absent entries, where a pair was not measured. Where both directions were
+        measured, their mean counts.
     anchors : mapping from row number to position, or None
         At least n_components + 1 of them, not on one line (plane), fix the position; fewer are an error.
     nu : float above 0 or "auto"
-        Weight of the distances against the variance, in units of the mean squared distance.
+        Weight of the distances against the variance, in units of the mean squared distance. "auto" is a tenth of MVU's:
+        distances that carry noise are not to be met exactly.
     solver, n_eigenvectors, tol : as in MVU
     refine : bool
         Correct the positions by conjugate gradients on the measured distances, at most `max_iter` steps.
@@ -100,6 +102,8 @@ def locate(
     pairs, squared = _with_anchor_pairs(pairs, lengths**2, rows, known)
     with single_threaded_blas():
         program = unfolding(n, pairs, squared, form="slack", nu=nu)
+        if isinstance(nu, str):
+            program = program.with_form("slack", program.nu / 10)
         run = Run(n_jobs=n_jobs)
         solution = unfold(program, solver=solver, tol=tol, n_eigenvectors=n_eigenvectors, run=run)
         Y = np.zeros((n, n_components))
@@ -165,8 +169,8 @@ def _anchors(anchors: Mapping[int, ArrayLike] | None, n: int, d: int) -> tuple[N
     spread = stacked_svd(known - known.mean(axis=0))[1]
     if len(rows) < d + 1 or spread[-1] <= 1e-9 * max(spread[0], 1e-300):
         raise InvalidInput(
-            f"{d + 1} anchors that do not lie on one {'line' if d == 2 else 'hyperplane'} are needed to fix positions in "
-            f"{d} dimensions; got {len(rows)}"
+            f"{d + 1} anchors that do not lie on one {'line' if d == 2 else 'hyperplane'} are needed to fix positions
+            in " f"{d} dimensions; got {len(rows)}"
         )
     return rows, known
 

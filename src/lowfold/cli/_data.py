@@ -62,6 +62,8 @@ def refuse_existing(*paths: str | None, force: bool) -> None:
         target = Path(path)
         if target.is_dir():
             raise FileProblem(f"{path}: is a folder; name a file")
+        if target.exists() and not target.is_file():
+            raise FileProblem(f"{path}: is no ordinary file; name a file, or write to standard output with --out -")
         if target.exists() and not force:
             raise FileProblem(f"{path}: the file exists; choose another name, or overwrite it with --force")
         if not target.parent.is_dir():

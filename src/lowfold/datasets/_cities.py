@@ -50,8 +50,9 @@ South Bend,41.68,86.25|Toledo,41.65,83.54|Erie,42.13,80.09|Scranton,41.41,75.66|
 Albany,42.65,73.76|Burlington VT,44.48,73.21|Portland ME,43.66,70.26|Bangor,44.80,68.77|Manchester NH,43.00,71.45
 Hartford,41.77,72.67|New Haven,41.31,72.93|Trenton,40.22,74.76|Wilmington DE,39.75,75.55|Charleston WV,38.35,81.63
 Roanoke,37.27,79.94|Asheville,35.60,82.55|Wilmington NC,34.23,77.94|Greenville SC,34.85,82.40|Macon,32.84,83.63
-Columbus GA,32.46,84.99|Pensacola,30.42,87.22|Gainesville FL,29.65,82.32|Fort Myers,26.64,81.87|Daytona Beach,29.21,81.02
-Hattiesburg,31.33,89.29|Tupelo,34.26,88.70|Jonesboro AR,35.84,90.70|Paducah,37.08,88.60|Bowling Green,36.99,86.44
+Columbus GA,32.46,84.99|Pensacola,30.42,87.22|Gainesville FL,29.65,82.32|Fort Myers,26.64,81.87|Daytona
+Beach,29.21,81.02 Hattiesburg,31.33,89.29|Tupelo,34.26,88.70|Jonesboro AR,35.84,90.70|Paducah,37.08,88.60|Bowling
+Green,36.99,86.44
 """
 
 EARTH_RADIUS_KM = 6371.0
@@ -61,8 +62,8 @@ def us_cities() -> Dataset:
     """Cities of the continental United States in the plane, in kilometres: the ground truth of sensor localisation.
 
     X is Albers' equal-area conic projection with standard parallels 29.5 and 45.5 north (east, north), `parameters` are
-    latitude and longitude in degrees, and `city_names()` gives the names in the same order. Wang (2012), Section 9.3 uses 1055
-    cities; these are some two hundred, larger ones and, where the map would be empty, smaller ones.
+    latitude and longitude in degrees, and `city_names()` gives the names in the same order. Wang (2012), Section 9.3
+    uses 1055 cities; these are some two hundred, larger ones and, where the map would be empty, smaller ones.
 
     >>> cities = us_cities()
     >>> cities.X.shape[1], len(cities) == len(city_names())

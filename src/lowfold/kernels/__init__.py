@@ -21,6 +21,7 @@ from lowfold.kernels._functions import KERNELS, Mercer, mercer_kernel, scale_fro
 from lowfold.kernels._gaussian import auto_scale, binary, decreasing, gaussian, scale_from_heat_time, scale_from_sigma
 from lowfold.kernels._gram import centred_gram, centred_similarity
 from lowfold.kernels._hessian import hessian_alignment, hessian_rows, quadratic_dimension
+from lowfold.kernels._independent import gaussian_mutual_information, spacing_entropy
 from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
 from lowfold.kernels._landmarks import LANDMARK_RULES, choose_landmarks
 from lowfold.kernels._latent import Latent
@@ -40,7 +41,7 @@ from lowfold.kernels._lle import (
 )
 from lowfold.kernels._local_planes import linear_neighbors
 from lowfold.kernels._mercer import MercerExpansion, karhunen_loeve, karhunen_loeve_coefficients, mercer_expansion
-from lowfold.kernels._patches import Coordinates, Geometry, Lengths, Patches, geometry_of
+from lowfold.kernels._patches import Coordinates, Geometry, Lengths, Patches, geometry_of, twins
 from lowfold.kernels._pixels import pixel_graph
 from lowfold.kernels._random import (
     BOUNDS,
@@ -56,7 +57,6 @@ from lowfold.kernels._robust import LowRankSparse, geometric_median, l1_directio
 from lowfold.kernels._tangent import tangent_alignment, tangents
 from lowfold.kernels._unfold import bridge_alignment, unfolded
 from lowfold.kernels._veronese import Vanishing, monomial_exponents, vanishing, veronese
-from lowfold.kernels._independent import gaussian_mutual_information, spacing_entropy
 
 __all__ = [
     "BOUNDS",
@@ -143,6 +143,7 @@ __all__ = [
     "std_scale",
     "tangent_alignment",
     "tangents",
+    "twins",
     "unfolded",
     "vanishing",
     "veronese",

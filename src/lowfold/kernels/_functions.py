@@ -2,8 +2,8 @@
 doi:10.1162/089976698300017467; Vidal, Ma & Sastry (2016), Section 4.1, doi:10.1007/978-0-387-87811-9.
 
 The Gaussian's width has four conventions in the literature; all become `gamma = 1 / scale`:
-exp(-gamma d^2), exp(-d^2 / scale), exp(-d^2 / (2 sigma^2)) (`scale_from_sigma`), exp(-d^2 / width^2) (`scale_from_width`),
-exp(-d^2 / 2) (scale 2).
+exp(-gamma d^2), exp(-d^2 / scale), exp(-d^2 / (2 sigma^2)) (`scale_from_sigma`), exp(-d^2 / width^2)
+(`scale_from_width`), exp(-d^2 / 2) (scale 2).
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ class Mercer:
 
     def __call__(self, A: Rows, B: Rows) -> Floats:
         """The matrix k(a_i, b_j) in float64."""
-        A, B = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
+        return self._matrix(np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64))
+
+    def _matrix(self, A: Floats, B: Floats) -> Floats:
         if self.name == "callable":
             return self._pairs(A, B)
         if self.name == "rbf":
@@ -84,7 +86,7 @@ class Mercer:
         if self.name == "callable":
             assert self.function is not None
             return np.array([self.function(a, a) for a in A], dtype=np.float64)
-        square = np.square(A).sum(axis=1)
+        square = np.asarray(np.square(A).sum(axis=1), dtype=np.float64)
         if self.name == "cosine":
             return (square > 0).astype(np.float64)
         if self.name == "poly":
@@ -111,7 +113,9 @@ def mercer_kernel(
     if callable(kernel):
         return Mercer("callable", function=kernel)
     if kernel not in KERNELS:
-        raise InvalidInput(f"kernel must be one of {', '.join(map(repr, KERNELS))} or a function f(x, y); got {kernel!r}")
+        raise InvalidInput(
+            f"kernel must be one of {', '.join(map(repr, KERNELS))} or a function f(x, y); got {kernel!r}"
+        )
     return Mercer(kernel, 1.0 / n_features if gamma is None else float(gamma), int(degree), float(coef0))
 
 

@@ -15,7 +15,8 @@ Floats = NDArray[np.float64]
 
 def spacing_entropy(u: ArrayLike) -> Floats:
     """Entropy of each row of u (in nats) from the spacings of its sorted values:
-    H = mean_i log((n + 1) / m (u_(i+m) - u_(i))), m = sqrt(n)."""
+    H = mean_i log((n + 1) / m (u_(i+m) - u_(i))), m = sqrt(n).
+    """
     rows = np.sort(np.atleast_2d(np.asarray(u, dtype=np.float64)), axis=1)
     n = rows.shape[1]
     if n < 4:
@@ -27,7 +28,8 @@ def spacing_entropy(u: ArrayLike) -> Floats:
 
 def gaussian_mutual_information(X: ArrayLike) -> float:
     """Mutual information of the columns if they were Gaussian: -1/2 log det of their correlations; two of them with
-    correlation r have -1/2 log(1 - r^2)."""
+    correlation r have -1/2 log(1 - r^2).
+    """
     C = np.corrcoef(np.asarray(X, dtype=np.float64), rowvar=False)
     return float(-0.5 * np.linalg.slogdet(C)[1])
 
@@ -35,8 +37,8 @@ def gaussian_mutual_information(X: ArrayLike) -> float:
 def infomax(Z: Floats, *, max_iter: int, tol: float) -> tuple[Floats, int, bool]:
     """W (d, d) by natural gradient: dW = (I - K tanh(u) u' - u u') W over all rows, u = W z.
 
-    K = diag(+-1) follows the sign of E[sech^2 u] E[u^2] - E[u tanh u]: +1 for sources with heavy tails, -1 for light ones.
-    The step shrinks when the gradient grows. Also the steps taken, and whether it came to rest.
+    K = diag(+-1) follows the sign of E[sech^2 u] E[u^2] - E[u tanh u]: +1 for sources with heavy tails, -1 for light
+    ones. The step shrinks when the gradient grows. Also the steps taken, and whether it came to rest.
     """
     n, d = Z.shape
     W, rate, former = np.eye(d), 0.5, np.inf
@@ -55,10 +57,11 @@ def infomax(Z: Floats, *, max_iter: int, tol: float) -> tuple[Floats, int, bool]
 
 
 def least_dependent(Z: Floats, *, angles: int = 150, max_iter: int = 20) -> tuple[Floats, int, bool]:
-    """The rotation W of whitened Z with the least sum of marginal entropies, which is mutual information up to a constant.
+    """The rotation W of whitened Z with the least sum of marginal entropies, which is mutual information up to a
+    constant.
 
-    Pairs of axes are turned in rounds, each by the best of `angles` angles in [0, pi/2) and once more ten times finer; until
-    no angle gains anything.
+    Pairs of axes are turned in rounds, each by the best of `angles` angles in [0, pi/2) and once more ten times finer;
+    until no angle gains anything.
     """
     d = Z.shape[1]
     W = np.eye(d)
@@ -67,9 +70,9 @@ def least_dependent(Z: Floats, *, angles: int = 150, max_iter: int = 20) -> tupl
         for i in range(d - 1):
             for j in range(i + 1, d):
                 pair = Z @ W[[i, j]].T
-                coarse = np.arange(angles) * (np.pi / 2 / angles)
+                coarse = np.linspace(0.0, np.pi / 2, angles, endpoint=False)
                 best = coarse[np.argmin(_turned_entropy(pair, coarse))]
-                fine = best + np.linspace(-1, 1, 21) * (np.pi / 2 / angles)
+                fine = np.asarray(best + np.linspace(-1, 1, 21) * (np.pi / 2 / angles), dtype=np.float64)
                 theta = float(fine[np.argmin(_turned_entropy(pair, fine))])
                 gain = _turned_entropy(pair, np.array([0.0, theta]))
                 if gain[1] < gain[0] - 1e-10:

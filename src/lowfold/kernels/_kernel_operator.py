@@ -1,4 +1,5 @@
-"""The Gram matrix of a kernel as an operator, in tiles of its upper triangle: kept in float32, or computed again each time.
+"""The Gram matrix of a kernel as an operator, in tiles of its upper triangle: kept in float32, or computed again each
+time.
 
 Nothing N x N is ever held in one piece. Each tile serves both its rows and its columns.
 """
@@ -27,8 +28,8 @@ GROUPS = 16
 class KernelOperator:
     """K_ij = k(x_i, x_j), or H K H with H = I - 11'/n where `center` is set.
 
-    `X` is centred for kernels of differences, which do not see it. `tiles` holds the upper triangle, or is empty: then every
-    multiplication computes it again.
+    `X` is centred for kernels of differences, which do not see it. `tiles` holds the upper triangle, or is empty: then
+    every multiplication computes it again.
     """
 
     X: Rows
@@ -80,7 +81,7 @@ class KernelOperator:
         if not self.center:
             return self.multiply(V)
         out = self.multiply(V - V.mean(axis=0))
-        return out - out.mean(axis=0)
+        return np.asarray(out - out.mean(axis=0))
 
     def multiply(self, V: Floats) -> Floats:
         """K V, uncentred; sums in float64."""
@@ -149,7 +150,9 @@ def _part(index: int, n: int) -> slice:
 
 
 def _gaussian_single(A: Floats, B: Floats, gamma: float) -> NDArray[np.float32]:
-    """exp(-gamma d^2): distances in float64, the exponential in float32, which rounds it by at most 1e-6 of itself times d^2."""
+    """exp(-gamma d^2): distances in float64, the exponential in float32, which rounds it by at most 1e-6 of itself
+    times d^2.
+    """
     U = A @ B.T
     U *= 2.0 * gamma
     U -= gamma * np.square(A).sum(axis=1)[:, None]

@@ -48,25 +48,26 @@ def posterior(model: Latent, X: Rows) -> Posterior:
     A = (seen.astype(np.float64) @ outer).reshape(-1, d, d)
     b = centred @ model.W
     if model.noise == 0.0:
-        inverse = np.linalg.pinv(A, hermitian=True)
+        inverse = np.asarray(np.linalg.pinv(A, hermitian=True))
         z = (inverse @ b[:, :, None])[:, :, 0]
         return Posterior(z, np.zeros_like(A), np.full(len(X), np.nan))
     A += model.noise * np.eye(d)
-    inverse = np.linalg.inv(A)
+    inverse = np.asarray(np.linalg.inv(A), dtype=np.float64)
     z = (inverse @ b[:, :, None])[:, :, 0]
     count = seen.sum(axis=1)
     log_det = (count - d) * np.log(model.noise) + np.linalg.slogdet(A)[1]
     quadratic = (np.square(centred).sum(axis=1) - (b * z).sum(axis=1)) / model.noise
-    return Posterior(z, model.noise * inverse, -0.5 * (count * np.log(2 * np.pi) + log_det + quadratic))
+    return Posterior(z, inverse * np.float64(model.noise), -0.5 * (count * np.log(2 * np.pi) + log_det + quadratic))
 
 
 def em_step(model: Latent, X: Rows, floor: float, run: Run) -> tuple[Latent, float]:
     """One EM step on rows with missing values; also the log-likelihood of the model that came in.
 
     M-step for feature j over the rows that have it, with z~ = (z, 1):
-    (w_j, mean_j) = [sum E z~z~']^-1 [sum x_ij E z~], and s = mean of E (x_ij - w_j'z - mean_j)^2 over what was observed.
-    Then the latent variables are brought back to N(0, I) by W <- W C, C C' = their covariance over all rows (parameter
-    expansion, Liu, Rubin & Wu 1998, doi:10.1093/biomet/85.4.755): without it the length of W creeps where noise is small.
+    (w_j, mean_j) = [sum E z~z~']^-1 [sum x_ij E z~], and s = mean of E (x_ij - w_j'z - mean_j)^2 over what was
+    observed. Then the latent variables are brought back to N(0, I) by W <- W C, C C' = their covariance over all rows
+    (parameter expansion, Liu, Rubin & Wu 1998, doi:10.1093/biomet/85.4.755): without it the length of W creeps where
+    noise is small.
     """
     n, D = X.shape
     d = model.W.shape[1]
@@ -119,10 +120,10 @@ def complete_em_step(model: Latent, S: Scatter, total: float, floor: float) -> t
     SW = S.apply(W)
     if s == 0.0:
         Q, _ = np.linalg.qr(SW)
-        return Latent(model.mean, Q, 0.0), float("nan")
+        return Latent(model.mean, np.asarray(Q), 0.0), float("nan")
     A = W.T @ W + s * np.eye(d)
     inner = np.linalg.solve(A, W.T @ SW)
-    new = np.linalg.solve((s * np.eye(d) + inner).T, SW.T).T
+    new = np.asarray(np.linalg.solve((s * np.eye(d) + inner).T, SW.T).T, dtype=np.float64)
     noise = max((total - float((np.linalg.solve(A, new.T).T * SW).sum())) / D, floor)
     log_det = (D - d) * np.log(s) + np.linalg.slogdet(A)[1]
     likelihood = -0.5 * (D * np.log(2 * np.pi) + log_det + (total - np.trace(inner)) / s)

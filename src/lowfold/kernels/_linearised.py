@@ -1,8 +1,9 @@
 """A spectral embedding restricted to linear functions of the features: y = (x - mean) A.
 
-min tr(Y'K Y) with Y'M Y = I over Y = Xc A is the problem Xc'K Xc a = lambda Xc'M Xc a. With K the Laplacian and M the degrees
-it is LPP, He & Niyogi (2003); with K = (I - W)'(I - W) and M = I, NPE, He et al. (2005), doi:10.1109/ICCV.2005.167; with the
-kernel of LTSA and M = I, linear LTSA, Zhang et al. (2007), doi:10.1016/j.neucom.2006.11.007.
+min tr(Y'K Y) with Y'M Y = I over Y = Xc A is the problem Xc'K Xc a = lambda Xc'M Xc a. With K the Laplacian and M the
+degrees it is LPP, He & Niyogi (2003); with K = (I - W)'(I - W) and M = I, NPE, He et al. (2005),
+doi:10.1109/ICCV.2005.167; with the kernel of LTSA and M = I, linear LTSA, Zhang et al. (2007),
+doi:10.1016/j.neucom.2006.11.007.
 """
 
 from __future__ import annotations
@@ -42,9 +43,10 @@ def linearised(
 ) -> Linearised:
     """The d smallest solutions of Xc'K Xc a = lambda Xc'M Xc a, M = diag(mass) (I by default).
 
-    X is centred with the mean that `mass` weights, so every y is M-orthogonal to the constant and nothing trivial is left to
-    drop. Where Xc'M Xc is singular (dependent features, more features than points) the data are first turned to the
-    principal axes that they have; `energy` below 1 keeps only the leading axes with that share of the sum of squares.
+    X is centred with the mean that `mass` weights, so every y is M-orthogonal to the constant and nothing trivial is
+    left to drop. Where Xc'M Xc is singular (dependent features, more features than points) the data are first turned to
+    the principal axes that they have; `energy` below 1 keeps only the leading axes with that share of the sum of
+    squares.
     """
     run = run or Run()
     w = np.ones(len(X)) if mass is None else mass

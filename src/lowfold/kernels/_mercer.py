@@ -1,7 +1,8 @@
 """Mercer's theorem by quadrature, and the Karhunen-Loeve expansion of a random process.
 
-integral k(x, y) psi(y) dy = lambda psi(x): with nodes x_i and weights w_i the symmetric matrix sqrt(w_i) k(x_i, x_j) sqrt(w_j)
-has the eigenvalues lambda and eigenvectors sqrt(w_i) psi(x_i). Vidal, Ma & Sastry (2016), Section 4.1 and exercises 4.2, 4.3.
+integral k(x, y) psi(y) dy = lambda psi(x): with nodes x_i and weights w_i the symmetric matrix sqrt(w_i) k(x_i, x_j)
+sqrt(w_j) has the eigenvalues lambda and eigenvectors sqrt(w_i) psi(x_i). Vidal, Ma & Sastry (2016), Section 4.1 and
+exercises 4.2, 4.3.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ class MercerExpansion:
     def features(self, X: ArrayLike, terms: int) -> Floats:
         """The feature map phi_i(x) = sqrt(lambda_i) psi_i(x) at new points, psi by Nystrom."""
         if self.values[terms - 1] <= 1e-12 * self.values[0]:
-            raise InvalidInput(f"only eigenvalues above 0 give features; the first {terms} include {self.values[terms - 1]:g}")
+            raise InvalidInput(
+                f"only eigenvalues above 0 give features; the first {terms} include {self.values[terms - 1]:g}"
+            )
         rows = self.kernel(_points(X), self.nodes) * self.weights
         return np.asarray(rows @ self.functions[:, :terms] / np.sqrt(self.values[:terms]))
 
@@ -79,7 +82,8 @@ def karhunen_loeve(covariance: Callable[[Floats, Floats], Floats] | ArrayLike, g
     """The Karhunen-Loeve expansion x(t) = sum_i x_i psi_i(t) of a zero-mean process on a grid of times.
 
     `covariance` is K(s, t) as a function of two arrays that broadcast, or the matrix on the grid. The coefficients
-    x_i = integral x psi_i are uncorrelated with variances lambda_i. Trapezoidal weights, so that the grid may be uneven.
+    x_i = integral x psi_i are uncorrelated with variances lambda_i. Trapezoidal weights, so that the grid may be
+    uneven.
 
     >>> t = np.linspace(0, 1, 400)
     >>> brownian = karhunen_loeve(np.minimum, t)
@@ -99,7 +103,9 @@ def karhunen_loeve(covariance: Callable[[Floats, Floats], Floats] | ArrayLike, g
     else:
         matrix = np.asarray(covariance, dtype=np.float64)
         if matrix.shape != (len(t), len(t)):
-            raise InvalidInput(f"a covariance matrix needs one row and column per time of the grid; got shape {matrix.shape}")
+            raise InvalidInput(
+                f"a covariance matrix needs one row and column per time of the grid; got shape {matrix.shape}"
+            )
 
         def gram(A: Floats, B: Floats) -> Floats:
             return matrix

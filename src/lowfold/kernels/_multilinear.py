@@ -1,5 +1,6 @@
 """Multilinear PCA: one orthonormal matrix for each axis of a tensor, Lu, Plataniotis & Venetsanopoulos (2008),
-doi:10.1109/TNN.2007.901277."""
+doi:10.1109/TNN.2007.901277.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +31,12 @@ def mode_product(T: Floats, matrices: tuple[Floats, ...], *, skip: int = -1) -> 
     return T
 
 
-def multilinear_axes(
-    T: Floats, ranks: tuple[int, ...] | None, *, energy: float, max_iter: int, tol: float
-) -> Modes:
-    """Maximise the scatter sum_i |core_i|^2 of centred tensors T (n, I_1, ..., I_M), one axis at a time, round after round.
+def multilinear_axes(T: Floats, ranks: tuple[int, ...] | None, *, energy: float, max_iter: int, tol: float) -> Modes:
+    """Maximise the scatter sum_i |core_i|^2 of centred tensors T (n, I_1, ..., I_M), one axis at a time, round after
+    round.
 
-    The leading eigenvectors of the scatter of each unfolding start it; `ranks` None takes for each axis the fewest that keep
-    the share `energy` there. The captured scatter never falls.
+    The leading eigenvectors of the scatter of each unfolding start it; `ranks` None takes for each axis the fewest that
+    keep the share `energy` there. The captured scatter never falls.
     """
     axes = range(T.ndim - 1)
     spectra = [stacked_eigh(_unfolded_scatter(T, axis)) for axis in axes]

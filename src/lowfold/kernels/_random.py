@@ -104,8 +104,8 @@ def random_matrix(
 def jl_min_dim(n: int, eps: float, *, bound: str = "dasgupta_gupta", beta: float = 0.0) -> int:
     """Dimensions that keep all squared distances of n points within a factor 1 +- eps, whatever D is.
 
-    "dasgupta_gupta": k >= (4 + 2 beta) ln n / (eps^2/2 - eps^3/3); a random projection then does with probability of at least
-    1 - n^-beta (1/n for beta = 0). "frankl_maehara": the older ceil(9 ln n / (eps^2 - 2 eps^3/3)) + 1, beta = 0.
+    "dasgupta_gupta": k >= (4 + 2 beta) ln n / (eps^2/2 - eps^3/3); a random projection then does with probability of at
+    least 1 - n^-beta (1/n for beta = 0). "frankl_maehara": the older ceil(9 ln n / (eps^2 - 2 eps^3/3)) + 1, beta = 0.
 
     >>> jl_min_dim(1000, 0.1), jl_min_dim(1000, 0.1, bound="frankl_maehara")
     (5921, 6663)
@@ -141,7 +141,7 @@ def lipschitz_constants(X: Any, Y: Any) -> tuple[float, float]:
     n = X.shape[0]
     sparse = hasattr(X, "tocsr")
     square = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sparse else None
-    A = X if sparse else np.asarray(X, dtype=np.float64) - np.mean(X, axis=0, dtype=np.float64)
+    A: Any = X if sparse else np.asarray(X, dtype=np.float64) - np.mean(X, axis=0, dtype=np.float64)
     B = np.asarray(Y, dtype=np.float64)
     for part in block_slices(n, max(1, 4_000_000 // n)):
         if square is None:

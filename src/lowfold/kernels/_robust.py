@@ -1,8 +1,8 @@
 """Directions and decompositions that a few gross errors do not spoil.
 
 L1 projection pursuit: Kwak (2008), doi:10.1109/TPAMI.2008.114. Covariance of signs: Locantore et al. (1999),
-doi:10.1007/BF02595862. Low rank plus sparse: Candes, Li, Ma & Wright (2011), doi:10.1145/1970392.1970395, by the augmented
-Lagrangian of Lin, Chen & Ma (2010), arXiv:1009.5055.
+doi:10.1007/BF02595862. Low rank plus sparse: Candes, Li, Ma & Wright (2011), doi:10.1145/1970392.1970395, by the
+augmented Lagrangian of Lin, Chen & Ma (2010), arXiv:1009.5055.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ Floats = NDArray[np.float64]
 
 
 def geometric_median(X: NDArray[np.floating], *, tol: float = 1e-10, max_iter: int = 500) -> Floats:
-    """The point with the least sum of distances to the rows of X (Weiszfeld's iteration, from the coordinates' medians).
+    """The point with the least sum of distances to the rows of X (Weiszfeld's iteration, from the coordinates'
+    medians).
 
     Half of the rows may be anywhere without moving it far.
     """
@@ -34,14 +35,14 @@ def geometric_median(X: NDArray[np.floating], *, tol: float = 1e-10, max_iter: i
         m = new
         if moved <= tol * size:
             break
-    return m
+    return np.asarray(m)
 
 
 def l1_directions(Xc: Floats, k: int, *, max_iter: int = 1000) -> Floats:
     """Orthonormal W (D, k): one after the other maximises sum_i |w'x_i|, |w| = 1, on what the former leave.
 
-    Fixed point w <- sum_i sign(w'x_i) x_i / |.|, which never lowers the sum and ends after finitely many steps; from the
-    longest row, and from the direction of largest variance.
+    Fixed point w <- sum_i sign(w'x_i) x_i / |.|, which never lowers the sum and ends after finitely many steps; from
+    the longest row, and from the direction of largest variance.
     """
     A = Xc.copy()
     W = np.zeros((Xc.shape[1], k))
@@ -79,7 +80,9 @@ def _pursue(A: Floats, start: Floats, max_iter: int) -> Floats:
 
 
 def sign_rows(Xc: Floats) -> Floats:
-    """x / |x|: the covariance of these directions has the eigenvectors of the covariance of every elliptical density."""
+    """x / |x|: the covariance of these directions has the eigenvectors of the covariance of every elliptical
+    density.
+    """
     size = np.linalg.norm(Xc, axis=1, keepdims=True)
     return np.asarray(Xc / np.where(size > 0, size, 1.0))
 
@@ -136,8 +139,9 @@ def _shrink_spectrum(A: Floats, threshold: float) -> Floats:
 
 
 def sparse_regression(Xc: Floats, V: Floats, *, steps: int = 60) -> Floats:
-    """y minimising |x - V y|_1 for each row x, by reweighted least squares whose smoothing shrinks: gross errors in a few
-    entries of a row do not move its coordinates."""
+    """y minimising |x - V y|_1 for each row x, by reweighted least squares whose smoothing shrinks: gross errors in a
+    few entries of a row do not move its coordinates.
+    """
     Y = Xc @ V
     rest = np.abs(Xc - Y @ V.T)
     smooth = np.maximum(np.median(rest, axis=1, keepdims=True), 1e-12 * np.abs(Xc).max(axis=1, keepdims=True))

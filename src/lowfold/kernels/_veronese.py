@@ -1,7 +1,7 @@
 """The Veronese map: all monomials of one degree, and the polynomials that vanish on data.
 
-Vidal, Ma & Sastry (2016), Section 4.1, doi:10.1007/978-0-387-87811-9. A conic in the plane becomes a plane of the features
-(x1^2, x1 x2, x2^2), a union of n subspaces becomes one subspace of the features of degree n.
+Vidal, Ma & Sastry (2016), Section 4.1, doi:10.1007/978-0-387-87811-9. A conic in the plane becomes a plane of the
+features (x1^2, x1 x2, x2^2), a union of n subspaces becomes one subspace of the features of degree n.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ def veronese(X: ArrayLike, degree: int, *, weighted: bool = False) -> Floats:
     out = np.ones((n, M))
     for position in range(degree):
         out *= A[:, chosen[:, position]]
-    return out * multinomial_roots(D, degree) if weighted else out
+    return np.asarray(out * multinomial_roots(D, degree)) if weighted else out
 
 
 def multinomial_roots(D: int, degree: int) -> Floats:
     """sqrt(degree! / (a_1! ... a_D!)) for each monomial."""
     factorials = np.array([math.factorial(i) for i in range(degree + 1)], dtype=np.float64)
-    return np.sqrt(factorials[degree] / factorials[monomial_exponents(D, degree)].prod(axis=1))
+    return np.asarray(np.sqrt(factorials[degree] / factorials[monomial_exponents(D, degree)].prod(axis=1)))
 
 
 @dataclass(frozen=True, eq=False)

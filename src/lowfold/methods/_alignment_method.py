@@ -20,11 +20,12 @@ from lowfold._core.errors import Disconnected, DisconnectedWarning, InvalidInput
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold.graph import Bridges, Graph, Neighbors, Source, connecting_k, default_neighbors, find_bridges, neighborhoods
-from lowfold.kernels import Alignment, Geometry, Patches, align, bridge_alignment, geometry_of, kernel_sum
+from lowfold.kernels import Alignment, Geometry, Patches, align, bridge_alignment, geometry_of, kernel_sum, twins
 from lowfold.methods._alignment_extend import NearestCorner
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.spectral import Eigenpairs, smallest
 
 Ints = NDArray[np.int64]
 
@@ -58,6 +59,17 @@ class AlignmentMethod(GraphMethod):
             )
             K = kernel_sum(K, align(across, run=run))
         return K, extra
+
+    def _bottom(self, K: SparseOperator, data: Data, run: Run) -> Eigenpairs:
+        """Eigenvectors 2..d+1 from the bottom; repeated points get the very place of the first of them."""
+        pairs = smallest(K, self.n_components, null=np.ones((data.n, 1)), run=run)
+        assert data.neighbors is not None
+        twin = np.flatnonzero(twins(data.neighbors))
+        if len(twin) == 0:
+            return pairs
+        vectors = pairs.vectors.copy()  # the kernel holds them together up to the size of the eigenvalue only
+        vectors[twin] = vectors[data.neighbors.indices[data.neighbors.indptr[twin]]]
+        return replace(pairs, vectors=vectors)
 
     def kernel(self) -> SparseOperator:
         """The alignment kernel, rebuilt from the neighbourhoods and bridges that the model keeps."""

@@ -18,8 +18,8 @@ BLOCK_BYTES = 64_000_000
 def row_blocks(source: Any) -> Iterator[NDArray[Any]]:
     """Blocks of rows of `source`, each about 64 MB.
 
-    An array with `shape` that can be sliced (NumPy, a memory map, Zarr, HDF5), a path of a .npy file (read as a memory map) or
-    of a .parquet file (extra `tables`; numeric columns), or an iterable that yields blocks itself.
+    An array with `shape` that can be sliced (NumPy, a memory map, Zarr, HDF5), a path of a .npy file (read as a memory
+    map) or of a .parquet file (extra `tables`; numeric columns), or an iterable that yields blocks itself.
     """
     if isinstance(source, (str, Path)):
         yield from _file_blocks(Path(source))

@@ -55,14 +55,19 @@ class LinearGraphMethod(LinearMethod):
         found: Linearised = linearised(K, X, self.n_components, mass=mass, energy=self.energy, run=run)
         Y = project(X, found.mean, found.A, run)
         there = AffineMap(found.mean, found.A, regression_back(Y, X, found.mean))
-        attributes = {"components_": found.A.T.astype(X.dtype), "mean_": found.mean.astype(X.dtype), "rank_": found.rank}
+        attributes = {
+            "components_": found.A.T.astype(X.dtype),
+            "mean_": found.mean.astype(X.dtype),
+            "rank_": found.rank,
+        }
         return Fit(Y, found.pairs, None, there, there, {**attributes, **extra})
 
     def _check(self, data: Data) -> None:
         super()._check(data)
         k, least = self._k(data.n), self._smallest_k()
         if k is not None and (np.max(k) > data.n - 1 or np.min(k) < least):
+            got = np.max(k) if np.max(k) > data.n - 1 else np.min(k)
             raise InvalidInput(
-                f"n_neighbors of {type(self).__name__} must be from {least} to {data.n - 1} for n_samples = {data.n} and "
-                f"n_components = {self.n_components}; got {np.max(k) if np.max(k) > data.n - 1 else np.min(k)}"
+                f"n_neighbors of {type(self).__name__} must be from {least} to {data.n - 1} for n_samples = {data.n} "
+                f"and n_components = {self.n_components}; got {got}"
             )

@@ -62,6 +62,9 @@ class LinearMethod(Method):
     """A method with `transform` by a map of the features alone; it may be fitted without keeping an `embedding_`."""
 
     _recognise: ClassVar[bool] = False
+    _extend: Any
+    _invert: Any
+    _trained: Any
 
     def transform(self, X: Any) -> NDArray[np.floating]:
         """Map rows of features."""

@@ -167,7 +167,7 @@ class NeighborRow:
             first, first_cost = descend_rows(function, np.einsum("mn,nd->md", P, Y), tol=1e-7)
             second, second_cost = descend_rows(function, Y[near[part]], tol=1e-7)
             better = np.where((second_cost < first_cost)[:, None], second, first)
-            out[part] = polish_rows(lambda rows, which: function(rows, which)[1], better)
+            out[part] = polish_rows(function, better)[0]
 
         run_blocks(work, len(parts), n_jobs=run.n_jobs)
         return out

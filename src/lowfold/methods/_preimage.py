@@ -22,7 +22,9 @@ RIDGE_POINTS = 2_000  # a ridge regression solves one system of this size at mos
 def kernel_rows(
     kernel: Mercer, queries: NDArray[np.floating], X: NDArray[np.floating]
 ) -> Iterator[tuple[slice, Floats]]:
-    """Blocks of k(query, training point), with the part of the queries that they belong to; both centred where k allows."""
+    """Blocks of k(query, training point), with the part of the queries that they belong to; both centred where k
+    allows.
+    """
     mean = X.mean(axis=0, dtype=np.float64) if kernel.name in ("rbf", "laplacian") else np.zeros(X.shape[1])
     for part in block_slices(len(queries), max(1, 8_000_000 // len(X))):
         q = np.subtract(queries[part], mean, dtype=np.float64)
@@ -42,8 +44,8 @@ def _points(trained: Trained) -> NDArray[np.floating]:
 class FixedPoint:
     """The z whose phi(z) comes nearest to P = mean + sum_k y_k u_k = sum_i c_i phi(x_i), for the Gaussian kernel.
 
-    Setting the gradient of |phi(z) - P|^2 to zero gives z = sum_i c_i k(z, x_i) x_i / sum_i c_i k(z, x_i); Mika et al. (1999).
-    The start is the barycentric pre-image; a row whose sum of weights vanishes keeps its last value.
+    Setting the gradient of |phi(z) - P|^2 to zero gives z = sum_i c_i k(z, x_i) x_i / sum_i c_i k(z, x_i); Mika et al.
+    (1999). The start is the barycentric pre-image; a row whose sum of weights vanishes keeps its last value.
     """
 
     gamma: float
@@ -83,7 +85,8 @@ class FixedPoint:
 
 @dataclass(frozen=True, eq=False)
 class RidgePreimage:
-    """Kernel ridge regression of x on y: x(y) = mean + g(y)'(G + alpha I)^-1 Xc with a Gaussian g as wide as the embedding.
+    """Kernel ridge regression of x on y: x(y) = mean + g(y)'(G + alpha I)^-1 Xc with a Gaussian g as wide as the
+    embedding.
 
     Above 2,000 training points an even selection of them is used.
     """

@@ -1,6 +1,7 @@
 """EM for PCA, Roweis (1998), and probabilistic PCA, Tipping & Bishop (1999), doi:10.1111/1467-9868.00196.
 
-X with gaps --E: p(z | observed)--> z --M: least squares--> (W, mean, s) -- ... --> axes V of W --> E[V'(x - mean) | observed]
+X with gaps --E: p(z | observed)--> z --M: least squares--> (W, mean, s) -- ... --> axes V of W --> E[V'(x - mean) |
+observed]
 """
 
 from __future__ import annotations
@@ -32,19 +33,21 @@ from lowfold.spectral import Scatter, fix_signs
 class EMPCA(LinearMethod):
     """PCA by expectation maximisation, with a density for the data and with missing values (NaN) where they are.
 
-    The model is x = mean + W z + noise with z ~ N(0, I) and noise ~ N(0, s I). Each step raises the likelihood of what was
-    observed; nothing is filled in beforehand. The coordinates are E[V'(x - mean) | observed part of x], V the principal axes
-    of W; with nothing missing they are those of `PCA`. One step costs n D d: neither covariance nor Gram matrix is formed.
+    The model is x = mean + W z + noise with z ~ N(0, I) and noise ~ N(0, s I). Each step raises the likelihood of what
+    was observed; nothing is filled in beforehand. The coordinates are E[V'(x - mean) | observed part of x], V the
+    principal axes of W; with nothing missing they are those of `PCA`. One step costs n D d: neither covariance nor Gram
+    matrix is formed.
 
     Parameters
     ----------
     {n_components}
     noise : {"isotropic", "none"}, default="isotropic"
-        Probabilistic ("sensible") PCA, or the limit of no noise, plain PCA: each step is then a least squares fit of z, and one
-        of W. With many values missing "none" overfits.
+        Probabilistic ("sensible") PCA, or the limit of no noise, plain PCA: each step is then a least squares fit of z,
+        and one of W. With many values missing "none" overfits.
     max_iter : int of at least 1, default=1000
     tol : float in (0, 1), default=1e-6
-        Stop when a step turns the subspace by less than this angle (with gaps also: changes W and s by less than this share).
+        Stop when a step turns the subspace by less than this angle (with gaps also: changes W and s by less than this
+        share).
     random_state : int, Generator, RandomState or None, default=0
         Start of W. The answer depends on it only where two eigenvalues coincide, or where gaps leave several optima.
     {normalization}
@@ -113,22 +116,20 @@ class EMPCA(LinearMethod):
         """EM until the subspace rests; the log-likelihood of the last model."""
         n, D = X.shape
         gaps = bool(np.isnan(X).any())
-        mean = np.nanmean(X, axis=0, dtype=np.float64)
+        mean: Floats = np.asarray(np.nanmean(X, axis=0, dtype=np.float64))
         total = float(np.nansum(np.square(np.subtract(X, mean, dtype=np.float64)))) / n
         variance = total / D or 1.0
         start = run.rng.normal(size=(D, self.n_components)) * np.sqrt(variance / self.n_components)
         model = Latent(mean, start, variance if self.noise == "isotropic" else 0.0)
         S = Scatter(X, mean, divisor=n, n_jobs=run.n_jobs)
-        step = 0
-        for step in range(1, self.max_iter + 1):
+        turned, step = np.inf, 0
+        while turned > self.tol and step < self.max_iter:
             floor = FLOOR * variance
             new, _ = em_step(model, X, floor, run) if gaps else complete_em_step(model, S, total, floor)
-            turned, model = _change(model, new, scaled=gaps), new
-            if turned <= self.tol:
-                break
-        else:
+            turned, model, step = _change(model, new, scaled=gaps), new, step + 1
+        if turned > self.tol:
             warnings.warn(
-                f"EM had not come to rest after max_iter = {self.max_iter} steps (last change {turned:.1g}); raise max_iter, "
+                f"EM had not come to rest after max_iter = {self.max_iter} steps (last change {turned:.1g}); raise it, "
                 "or ask for another n_components: the next eigenvalue may be nearly as large",
                 AccuracyWarning,
                 stacklevel=5,
@@ -170,7 +171,9 @@ class EMPCA(LinearMethod):
         rows = self._read_rows(X, reset=True)
         empty = np.flatnonzero(np.isnan(rows).all(axis=0))
         if len(empty):
-            raise InvalidInput(f"feature {empty[0]} of X has no observed value ({len(empty)} such features); leave it out")
+            raise InvalidInput(
+                f"feature {empty[0]} of X has no observed value ({len(empty)} such features); leave it out"
+            )
         return Data(Points(rows, resolve_metric("euclidean", None, None)))
 
     def _read_rows(self, X: Any, *, reset: bool = False) -> NDArray[np.floating]:
@@ -221,7 +224,9 @@ class ConditionalScores:
 
 
 def _change(old: Latent, new: Latent, *, scaled: bool) -> float:
-    """Sine of the largest angle between the spans of W; with `scaled` also the relative change of W and of the noise."""
+    """Sine of the largest angle between the spans of W; with `scaled` also the relative change of W and of the
+    noise.
+    """
     Q, _ = np.linalg.qr(new.W)
     P, _ = np.linalg.qr(old.W)
     angle = float(np.linalg.norm(P - Q @ (Q.T @ P), 2))

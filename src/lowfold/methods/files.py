@@ -93,6 +93,8 @@ def save(path: str | Path, model: Any, *, force: bool = False) -> None:
         raise InvalidInput(f"only lowfold's own methods can be saved, as save(path, model); got {type(model).__name__}")
     if not hasattr(model, "embedding_"):
         raise InvalidInput(f"this {name} is not fitted, so there is nothing to save yet; call fit first")
+    if Path(path).exists() and not Path(path).is_file():
+        raise FileProblem(f"{path}: is no ordinary file and is not replaced; name a file")
     arrays = _Arrays()
     params = model.get_params(deep=False)
     content = {

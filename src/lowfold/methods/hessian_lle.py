@@ -20,7 +20,6 @@ from lowfold.methods._alignment_method import AlignmentMethod
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Floats
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral import smallest
 
 
 class HessianLLE(AlignmentMethod):
@@ -126,7 +125,7 @@ class HessianLLE(AlignmentMethod):
     def _embed(self, data: Data, run: Run) -> Fit:
         assert data.neighbors is not None
         K, errors = self._operator(data, run)  # sum of Q_i Q_i' over the patches
-        pairs = smallest(K, self.n_components, null=np.ones((data.n, 1)), run=run)
+        pairs = self._bottom(K, data, run)
         patches = Patches.around(data.neighbors)
         return Fit(
             coordinates=pairs.vectors if self.anchor is None else self._anchored(pairs.vectors, patches),

@@ -1,5 +1,6 @@
-"""Independent component analysis: FastICA, Hyvaerinen & Oja (2000), doi:10.1016/S0893-6080(00)00026-5; extended Infomax, Lee,
-Girolami & Sejnowski (1999), doi:10.1162/089976699300016719; mutual information, Learned-Miller & Fisher (2003).
+"""Independent component analysis: FastICA, Hyvaerinen & Oja (2000), doi:10.1016/S0893-6080(00)00026-5; extended
+Infomax, Lee, Girolami & Sejnowski (1999), doi:10.1162/089976699300016719; mutual information, Learned-Miller & Fisher
+(2003).
 
 X --PCA, whiten--> Z --rotation to independence--> W --> sources Z W'
 """
@@ -25,16 +26,16 @@ from lowfold.spectral import Scatter, fix_signs, principal_axes
 class ICA(LinearMethod):
     """Linear coordinates that are as independent of each other as can be, not only uncorrelated.
 
-    The data are whitened by PCA to n_components and turned until the coordinates are least Gaussian: a sum of independent
-    variables is more Gaussian than each of them. At most one source may be Gaussian itself. Sources come in the order of their
-    energy in the data, with unit variance; their signs are arbitrary.
+    The data are whitened by PCA to n_components and turned until the coordinates are least Gaussian: a sum of
+    independent variables is more Gaussian than each of them. At most one source may be Gaussian itself. Sources come in
+    the order of their energy in the data, with unit variance; their signs are arbitrary.
 
     Parameters
     ----------
     {n_components}
     algorithm : {"fastica", "infomax", "mutual_information"}, default="fastica"
-        scikit-learn's FastICA (parallel); extended Infomax by natural gradient, maximum likelihood for sources with heavy or
-        light tails; or the least sum of marginal entropies over rotations of pairs, slow for many components.
+        scikit-learn's FastICA (parallel); extended Infomax by natural gradient, maximum likelihood for sources with
+        heavy or light tails; or the least sum of marginal entropies over rotations of pairs, slow for many components.
     fun : {"logcosh", "exp", "cube"}, default="logcosh"
         Contrast of "fastica".
     max_iter : int of at least 1, default=1000
@@ -146,8 +147,8 @@ class ICA(LinearMethod):
 
     def _warn(self) -> None:
         warnings.warn(
-            f"ICA ({self.algorithm}) had not come to rest after max_iter = {self.max_iter} steps: sources may be Gaussian, or too "
-            "many are asked for; raise max_iter or tol, or take fewer n_components",
+            f"ICA ({self.algorithm}) had not come to rest after max_iter = {self.max_iter} steps: sources may be "
+            "Gaussian, or too many are asked for; raise max_iter or tol, or take fewer n_components",
             AccuracyWarning,
             stacklevel=6,
         )

@@ -1,6 +1,7 @@
 """Kernel locality preserving projections, He & Niyogi (2003); Levada (2020), Section 8.
 
-X --kernel--> K = U S U' --> features F = U sqrt(S);  X --graph--> L, D --linear on F--> K L K a = lambda K D K a --> k(x) a
+X --kernel--> K = U S U' --> features F = U sqrt(S);  X --graph--> L, D --linear on F--> K L K a = lambda K D K a -->
+k(x) a
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ from lowfold.spectral import largest
 class KernelLPP(GraphMethod):
     """LPP in the feature space of a kernel: Laplacian eigenmaps restricted to functions sum_i a_i k(x, x_i) + constant.
 
-    K L K a = lambda K D K a, solved on the range of K and with the features centred by the degrees, so that the constant, which
-    an invertible K contains, never appears. With the linear kernel it is LPP; with an invertible K, Laplacian eigenmaps, with
-    a map for new points.
+    K L K a = lambda K D K a, solved on the range of K and with the features centred by the degrees, so that the
+    constant, which an invertible K contains, never appears. With the linear kernel it is LPP; with an invertible K,
+    Laplacian eigenmaps, with a map for new points.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ class KernelLPP(GraphMethod):
         Width of the heat weights, in squared units; "auto" is the mean squared edge length.
     n_eigenvectors : int of at least 1 or None, default=None
         Use only so many leading eigenvectors of K: the way above a few thousand points. None is all, n^3 operations.
-    reg : float above 0, default=1e-10
+    reg : float above 0, default=1e-8
         Eigenvalues of K below this share of the first count as zero.
     {normalization}
     {n_jobs}
@@ -106,7 +107,7 @@ class KernelLPP(GraphMethod):
         weights: str | Callable[[Floats], Floats] = "heat",
         scale: float | str = "auto",
         n_eigenvectors: int | None = None,
-        reg: float = 1e-10,
+        reg: float = 1e-8,
         normalization: str = "natural",
         n_jobs: int | None = None,
         verbose: bool = False,

@@ -34,10 +34,11 @@ PREIMAGES = ("barycentric", "fixed_point", "ridge")
 class KernelPCA(Method):
     """PCA of the feature vectors phi(x) that a kernel k(x, y) = <phi(x), phi(y)> implies, without computing them.
 
-    The coordinates are Y = V sqrt(lambda) for the leading eigenpairs of the centred Gram matrix H K H: the projections of the
-    centred phi(x_i) on their principal directions. Up to n - 1 components exist, whatever the number of features. With the
-    linear kernel it is PCA; with -1/2 times squared distances as a precomputed kernel, classical MDS, or Isomap. The Gram
-    matrix is never held in one piece: the upper triangle in tiles of float32, or computed anew in each pass.
+    The coordinates are Y = V sqrt(lambda) for the leading eigenpairs of the centred Gram matrix H K H: the projections
+    of the centred phi(x_i) on their principal directions. Up to n - 1 components exist, whatever the number of
+    features. With the linear kernel it is PCA; with -1/2 times squared distances as a precomputed kernel, classical
+    MDS, or Isomap. The Gram matrix is never held in one piece: the upper triangle in tiles of float32, or computed anew
+    in each pass.
 
     Parameters
     ----------
@@ -50,8 +51,8 @@ class KernelPCA(Method):
         Centre the feature vectors. False takes K as it is (Vidal, Ma & Sastry, Algorithm 4.1).
     preimage : {"barycentric", "fixed_point", "ridge"}, default="barycentric"
         How `inverse_transform` leads back to data: barycentric weights of the nearest embedded points; the fixed point
-        z = sum c_i k(z, x_i) x_i / sum c_i k(z, x_i), which minimises the distance to the point in feature space ("rbf" only;
-        Mika et al. 1999); or kernel ridge regression of x on y (Bakir, Weston & Schoelkopf 2004).
+        z = sum c_i k(z, x_i) x_i / sum c_i k(z, x_i), which minimises the distance to the point in feature space ("rbf"
+        only; Mika et al. 1999); or kernel ridge regression of x on y (Bakir, Weston & Schoelkopf 2004).
     alpha : float above 0, default=0.01
         Penalty of the ridge regression.
     {normalization}
@@ -63,7 +64,8 @@ class KernelPCA(Method):
     Attributes
     ----------
     embedding_ : array (n, n_components); natural: column k has squared norm eigenvalues_[k]
-    eigenvalues_ : array (n_components,), of H K H, descending: n times the variances; one that is not positive gives zeros
+    eigenvalues_ : array (n_components,), of H K H, descending: n times the variances; one that is not positive gives
+    zeros
     explained_variance_ratio_ : array (n_components,), their share of the trace
     gamma_ : float, the gamma used
     residual_, gap_, solver_ : what the solve was worth
@@ -83,6 +85,9 @@ class KernelPCA(Method):
         "preimage": (Choice(PREIMAGES),),
         "alpha": (Real(0, open_low=True),),
     }
+
+    _extend: Any
+    _trained: Any
 
     def __init__(
         self,
@@ -217,8 +222,8 @@ class GivenMatrix(DenseOperator):
 class KernelRow:
     """y_k = sum_i v_ik k~(x, x_i) / sqrt(lambda_k), k~ centred with the stored means of the training points.
 
-    k~(x, x_i) = k(x, x_i) - mean_j k(x, x_j) - mean_i + grand mean; the last two drop out against centred eigenvectors only
-    together, so they are all there. Directions with lambda <= 0 do not exist; their coordinate is 0.
+    k~(x, x_i) = k(x, x_i) - mean_j k(x, x_j) - mean_i + grand mean; the last two drop out against centred eigenvectors
+    only together, so they are all there. Directions with lambda <= 0 do not exist; their coordinate is 0.
     """
 
     kernel: Mercer

@@ -51,8 +51,8 @@ class LandmarkMVU(GraphMethod):
     """Unfold a few landmarks and let every other point follow by fixed weights.
 
     Y = Q U with U the landmarks' coordinates and Q (n, m) from the weights with which each point is rebuilt by its
-    neighbours, so K = Q L Q' with L = U U' of size m x m: maximise tr K over psd L, centred, with the distances inside the
-    landmarks' neighbourhoods held. Some 40 landmarks stand for thousands of points.
+    neighbours, so K = Q L Q' with L = U U' of size m x m: maximise tr K over psd L, centred, with the distances
+    inside the landmarks' neighbourhoods held. Some 40 landmarks stand for thousands of points.
 
     Parameters
     ----------

@@ -207,7 +207,7 @@ class HarmonicRow:
     neighbors: ClassVar[bool] = True
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
-        edges = query_edges(trained, queries, found, self.kth_distance, self.symmetrize, run)
+        edges = self._edges(trained, queries, found, run)
         w = self._weights(edges.distances)
         rows = csr_array((w, edges.indices, edges.indptr), shape=(edges.n, edges.n_points))
         d = np.asarray(rows.sum(axis=1)).reshape(-1, 1) + self.loops
@@ -231,3 +231,7 @@ class HarmonicRow:
         if callable(self.weights):
             return np.asarray(self.weights(lengths**2), dtype=np.float64)
         return np.exp(-(lengths**2) / self.scale) if self.weights == "heat" else np.ones(len(lengths))
+
+    def _edges(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Neighbors:
+        """The edges that the new point would have in the symmetrised graph."""
+        return query_edges(trained, queries, found, self.kth_distance, self.symmetrize, run)

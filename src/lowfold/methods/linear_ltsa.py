@@ -1,6 +1,7 @@
 """Linear local tangent space alignment, Zhang, Yang, Zhao & Ge (2007), doi:10.1016/j.neucom.2006.11.007.
 
-X --neighbours--> patches --local PCA--> V_i --align--> K = sum (I - G_i G_i') --linear--> X'K X a = lambda X'X a --> (x - mean) A
+X --neighbours--> patches --local PCA--> V_i --align--> K = sum (I - G_i G_i') --linear--> X'K X a = lambda X'X a --> (x
+- mean) A
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from lowfold.methods._linear_graph import LINEAR_GRAPH_LIMITS, LinearGraphMethod
 class LinearLTSA(LinearGraphMethod):
     """The linear map whose patches are affine images of their tangent coordinates: LTSA restricted to linear functions.
 
-    Minimises tr(Y'K Y) with Y'Y = I over y = A'(x - mean), K the alignment matrix of LTSA. Its eigenvalues are none below the
-    corresponding ones of `LTSA`.
+    Minimises tr(Y'K Y) with Y'Y = I over y = A'(x - mean), K the alignment matrix of LTSA. Its eigenvalues are none
+    below the corresponding ones of `LTSA`.
 
     Parameters
     ----------

@@ -29,7 +29,6 @@ from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._lle_neighborhoods import Clusters, cluster_neighborhoods, flat_neighborhoods
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral import smallest
 
 
 class LLE(AlignmentMethod):
@@ -176,7 +175,7 @@ class LLE(AlignmentMethod):
 
     def _embed(self, data: Data, run: Run) -> Fit:
         K, errors = self._operator(data, run)  # (I - W)'(I - W)
-        pairs = smallest(K, self.n_components, null=np.ones((data.n, 1)), run=run)
+        pairs = self._bottom(K, data, run)
         return Fit(
             coordinates=pairs.vectors,
             pairs=pairs,

@@ -24,8 +24,8 @@ from lowfold.methods.laplacian_eigenmaps import weigh
 class LPP(LinearGraphMethod):
     """The linear map under which neighbours stay near: Laplacian eigenmaps restricted to linear functions.
 
-    Minimises 1/2 sum_ij w_ij ||y_i - y_j||^2 with Y'D Y = I over y = A'(x - mean), the mean weighted by the degrees. Its
-    eigenvalues lie in [0, 2], none below the corresponding one of `LaplacianEigenmaps`.
+    Minimises 1/2 sum_ij w_ij ||y_i - y_j||^2 with Y'D Y = I over y = A'(x - mean), the mean weighted by the degrees.
+    Its eigenvalues lie in [0, 2], none below the corresponding one of `LaplacianEigenmaps`.
 
     Parameters
     ----------

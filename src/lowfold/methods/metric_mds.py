@@ -42,7 +42,8 @@ class MetricMDS(Method):
         as the nearest pair above 0); or a symmetric matrix, 0 for a pair to leave out. Unmeasured pairs are always left
         out.
     p : float of at least 1, default=2
-        Distances of the output are (sum_k |y_ik - y_jk|^p)^(1/p): 2 Euclidean, 1 city block.
+        Distances of the output are (sum_k |y_ik - y_jk|^p)^(1/p): 2 Euclidean, 1 city block, whose stress has kinks at which
+        a descent can end early: use several starts.
     algorithm : {"auto", "smacof", "gradient"}, default="auto"
         Majorisation (p = 2 only), or steepest descent with a line search. "auto" majorises where it can.
     init : {"classical", "random"} or array (n, n_components), default="classical"

@@ -19,7 +19,6 @@ from lowfold.methods._closed_classes import closed_class_labels, closed_classes_
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral import smallest
 
 
 class ModifiedLLE(AlignmentMethod):
@@ -113,7 +112,7 @@ class ModifiedLLE(AlignmentMethod):
 
     def _embed(self, data: Data, run: Run) -> Fit:
         K, counts = self._operator(data, run)
-        pairs = smallest(K, self.n_components, null=np.ones((data.n, 1)), run=run)
+        pairs = self._bottom(K, data, run)
         return Fit(
             coordinates=pairs.vectors,
             pairs=pairs,

@@ -31,9 +31,9 @@ class MultilinearPCA(LinearMethod):
     """PCA of images, cubes and other arrays without flattening them: one set of directions for each axis.
 
     X has shape (n, I_1, ..., I_M). Orthonormal U_m (I_m, P_m) maximise the scatter of the small arrays
-    X_i x_1 U_1' ... x_M U_M', found in turn until nothing is gained; the n_components principal components of these are the
-    coordinates. sum_m I_m P_m numbers take the place of PCA's prod_m I_m for each component. With rows of features (M = 1)
-    and all directions kept it is PCA.
+    X_i x_1 U_1' ... x_M U_M', found in turn until nothing is gained; the n_components principal components of these are
+    the coordinates. sum_m I_m P_m numbers take the place of PCA's prod_m I_m for each component. With rows of features
+    (M = 1) and all directions kept it is PCA.
 
     Parameters
     ----------
@@ -102,15 +102,13 @@ class MultilinearPCA(LinearMethod):
         mean = X.mean(axis=0, dtype=np.float64)
         T = np.subtract(X, mean, dtype=np.float64)
         with run.stage("multilinear axes"):
-            modes = multilinear_axes(
-                T, self._ranks(T), energy=self.energy, max_iter=self.max_iter, tol=1e-3 * self.tol
-            )
+            modes = multilinear_axes(T, self._ranks(T), energy=self.energy, max_iter=self.max_iter, tol=1e-3 * self.tol)
         core = mode_product(T, modes.matrices).reshape(len(T), -1)
         d = self.n_components
         if d > min(core.shape):
             raise InvalidInput(
-                f"n_components of MultilinearPCA must be at most {min(core.shape)}, the size of the small arrays or n_samples; "
-                f"got {d}; use larger ranks or more energy"
+                f"n_components of MultilinearPCA must be at most {min(core.shape)}, the size of the small arrays "
+                f"or n_samples; got {d}; use larger ranks or more energy"
             )
         axes = principal_axes(core, np.zeros(core.shape[1]), d, run=run)
         there = MultilinearMap(mean, modes.matrices, axes.V)
@@ -159,12 +157,16 @@ class MultilinearPCA(LinearMethod):
         )
         check_range(rows.reshape(len(rows), -1))
         if not reset and rows.shape[1:] != self.shape_:
-            raise InvalidInput(f"X has samples of shape {rows.shape[1:]}, but MultilinearPCA was fitted on {self.shape_}")
+            raise InvalidInput(
+                f"X has samples of shape {rows.shape[1:]}, but MultilinearPCA was fitted on {self.shape_}"
+            )
         return rows
 
     def _check(self, data: Data) -> None:
         X = data.points().X
-        require(8.0 * X.size * 4, f"MultilinearPCA of {X.shape}", "use fewer samples, or PCA.fit_blocks on flattened rows")
+        require(
+            8.0 * X.size * 4, f"MultilinearPCA of {X.shape}", "use fewer samples, or PCA.fit_blocks on flattened rows"
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

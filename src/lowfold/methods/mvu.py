@@ -32,8 +32,8 @@ from lowfold.sdp import FORMS, SOLVERS, Callback, neighbor_pairs, unfold, unfold
 class MVU(GraphMethod):
     """Pull the points as far apart as their local distances allow.
 
-    maximise tr K over centred psd K, with K_ii + K_jj - 2 K_ij held at the measured s_ij for all pairs inside {i} and its
-    neighbours, so that local distances and angles are kept. The coordinates are Y = V sqrt(lambda) for the leading
+    maximise tr K over centred psd K, with K_ii + K_jj - 2 K_ij held at the measured s_ij for all pairs inside {i} and
+    its neighbours, so that local distances and angles are kept. The coordinates are Y = V sqrt(lambda) for the leading
     eigenpairs of K; the number of large eigenvalues shows the dimension. The program is convex: its answer is unique in
     value and comes with a proof, the duality gap.
 
@@ -47,17 +47,19 @@ class MVU(GraphMethod):
     {search}
     constraints : {"slack", "eq", "ineq"}, default="slack"
         How pairs are held: by springs, maximise tr K - nu sum (d_ij^2 - s_ij)^2; exactly; or no farther than measured.
-        Exact equalities inside neighbourhoods of more than D + 1 points of R^D leave the data rigid: nothing can unfold,
-        and the answer is the data. Inequalities unfold, but may narrow a sheet to lengthen it.
+        Exact equalities inside neighbourhoods of more than D + 1 points of R^D leave the data rigid: nothing can
+        unfold, and the answer is the data. Inequalities unfold, but may narrow a sheet to lengthen it.
     nu : float above 0 or "auto", default="auto"
-        Stiffness of the springs, in units of the mean s_ij. "auto" allows a mean stretch of about 0.2%. Used by "slack".
+        Stiffness of the springs, in units of the mean s_ij. "auto" allows a mean stretch of about 0.2%. Used by
+        "slack".
     n_eigenvectors : int of at least 1, default=10
         Eigenvectors of the graph Laplacian in the first, factorised solve of "lowrank" and "factorized".
     {on_disconnected}
     {normalization}
     solver : {"auto", "interior", "lowrank", "factorized", "clarabel"}, default="auto"
         Dense interior point; a low-rank factor with certificate; the graph-Laplacian form refined at low rank, for
-        thousands of points, whose gap is reported but not driven to `tol`; Clarabel (extra `sdp`) for a few dozen points.
+        thousands of points, whose gap is reported but not driven to `tol`; Clarabel (extra `sdp`) for a few dozen
+        points.
         "auto": "interior" up to 1,500 pairs, "lowrank" up to 3,000 points, then "factorized". `solver_` records it.
     tol : float in (0, 1), default=1e-3
         Relative duality gap (and, unless "slack", violation of the constraints) at which the solver stops.
@@ -78,8 +80,8 @@ class MVU(GraphMethod):
     variance_ : float, tr K = (1/2n) sum_ij ||y_i - y_j||^2, over all dimensions of K
     variance_bound_ : float, n^3 tau^2 / 2 with the longest edge tau: no unfolding has more
     duality_gap_ : float, (proven bound - value) / bound
-    constraint_violation_ : float, root mean square of d_ij^2 - s_ij over the mean s_ij; largest_violation_ : the largest
-    pairs_ : array (m, 2), the constrained pairs; dual_ : array (m,), the stress of each, which proves the bound
+    constraint_violation_ : float, root mean square of d_ij^2 - s_ij over the mean s_ij; largest_violation_ : the
+    largest pairs_ : array (m, 2), the constrained pairs; dual_ : array (m,), the stress of each, which proves the bound
     n_constraints_ : int, pairs and centring
     nu_, n_iter_, factor_ : stiffness used, iterations, Y with K = Y Y' of all dimensions
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces

@@ -1,4 +1,5 @@
-"""Nonnegative matrix factorisation, Lee & Seung (1999), doi:10.1038/44565; scikit-learn's solver under lowfold's contract.
+"""Nonnegative matrix factorisation, Lee & Seung (1999), doi:10.1038/44565; scikit-learn's solver under lowfold's
+contract.
 
 X >= 0 --coordinate descent--> H >= 0 --least squares with y >= 0 for each row--> x ~ y H
 """
@@ -27,9 +28,9 @@ from lowfold.spectral import Scatter
 class NMF(LinearMethod):
     """Each row as a sum of parts: x ~ y H with y >= 0 and H >= 0, minimising ||X - Y H||_F.
 
-    Parts can only be added, never subtracted, so they tend to be local (parts of faces, topics of texts). scikit-learn's
-    coordinate descent finds H; the coordinates of any row, old or new, are its least squares solution with y >= 0, which is
-    unique up to H and found exactly. X must not be negative.
+    Parts can only be added, never subtracted, so they tend to be local (parts of faces, topics of texts).
+    scikit-learn's coordinate descent finds H; the coordinates of any row, old or new, are its least squares solution
+    with y >= 0, which is unique up to H and found exactly. X must not be negative.
 
     Parameters
     ----------
@@ -135,7 +136,9 @@ class NMF(LinearMethod):
 
     def _refuse_negative(self, X: NDArray[np.floating]) -> None:
         if X.min(initial=0.0) < 0:
-            raise InvalidInput(f"Negative values in data passed to NMF: X must be 0 or more, its smallest is {X.min():g}")
+            raise InvalidInput(
+                f"Negative values in data passed to NMF: X must be 0 or more, its smallest is {X.min():g}"
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -28,18 +28,19 @@ from lowfold.spectral import ROUTES, Scatter, principal_axes
 class NonlinearPCA(LinearMethod):
     """PCA of features phi(x) that are computed: monomials of one degree (the Veronese map), or a function of your own.
 
-    Data on a quadric, or on a union of subspaces, lie on a hyperplane, or in a subspace, of their monomials: `vanishing` finds
-    the equations. Where features outnumber points the n x n Gram matrix is used (the dual route).
+    Data on a quadric, or on a union of subspaces, lie on a hyperplane, or in a subspace, of their monomials:
+    `vanishing` finds the equations. Where features outnumber points the n x n Gram matrix is used (the dual route).
 
     Parameters
     ----------
     {n_components}
     feature_map : "veronese" or callable, default="veronese"
-        All monomials of `degree`, in degree-lexicographic order; or a function that maps an array (n, D) to features (n, M).
+        All monomials of `degree`, in degree-lexicographic order; or a function that maps an array (n, D) to features
+        (n, M).
     degree : int of at least 1, default=2
     weighted : bool, default=False
-        Multiply each monomial by the root of its multinomial coefficient: then <phi(x), phi(y)> = (x'y)^degree, and the result
-        is that of `KernelPCA` with kernel="poly", coef0=0, gamma=1.
+        Multiply each monomial by the root of its multinomial coefficient: then <phi(x), phi(y)> = (x'y)^degree, and the
+        result is that of `KernelPCA` with kernel="poly", coef0=0, gamma=1.
     center : bool, default=True
         About the mean of the features; False for linear structure through the origin, such as a union of subspaces.
     solver : {"auto", "covariance", "gram", "svd", "krylov", "power"}, default="auto"
@@ -156,8 +157,8 @@ class FeatureMap:
         out = np.asarray(raw, dtype=np.float64)
         if out.ndim != 2 or len(out) != len(X) or not np.isfinite(out).all():
             raise InvalidInput(
-                f"feature_map must give one row of finite features per point; got shape {out.shape} for {len(X)} points, "
-                "or values that are not finite: scale X down, or use a lower degree"
+                f"feature_map must give one row of finite features per point; got shape {out.shape} for {len(X)} "
+                "points, or values that are not finite: scale X down, or use a lower degree"
             )
         return out
 

@@ -38,11 +38,11 @@ class PCA(LinearMethod):
     ----------
     {n_components}
     solver : {"auto", "covariance", "gram", "svd", "krylov", "power"}, default="auto"
-        Eigenvectors of the D x D covariance (few features), of the n x n Gram matrix (few points), the SVD of the centred data
-        (all digits, also of directions below 1e-7 of the first), block Krylov on the data (many points and features, few
-        components), or the power method with deflation. "auto" goes by the shape, `lowfold.spectral.select_route`, and takes
-        the SVD where the kept directions are that unequal. In blocks: "svd" (auto; a QR factor is updated) or "covariance"
-        (faster, half the digits).
+        Eigenvectors of the D x D covariance (few features), of the n x n Gram matrix (few points), the SVD of the
+        centred data (all digits, also of directions below 1e-7 of the first), block Krylov on the data (many points and
+        features, few components), or the power method with deflation. "auto" goes by the shape,
+        `lowfold.spectral.select_route`, and takes the SVD where the kept directions are that unequal. In blocks: "svd"
+        (auto; a QR factor is updated) or "covariance" (faster, half the digits).
     {normalization}
     {tol}
     {n_jobs}
@@ -70,6 +70,7 @@ class PCA(LinearMethod):
     """
 
     limits: ClassVar[Limits] = {**LIMITS, "solver": (Choice(ROUTES),)}
+    _moments: Moments | None
 
     def __init__(
         self,
@@ -118,13 +119,13 @@ class PCA(LinearMethod):
             raise InvalidInput(f"n_components of reconstruct must be from 0 to {self._n_features_out}; got {d}")
         V, mean = self._extend.W[:, :d], self._extend.mean
         with single_threaded_blas():
-            return (project(self._read_rows(X), mean, V, self._run()) @ V.T + mean).astype(self._dtype)
+            return np.asarray(project(self._read_rows(X), mean, V, self._run()) @ V.T + mean, dtype=self._dtype)
 
     # Blocks ---------------------------------------------------------------------------------------------------------
 
     def fit_blocks(self, blocks: Iterable[Any] | Any) -> Self:
-        """Fit in one pass over blocks of rows: an iterable of arrays, an array that can be sliced (memory map, Zarr, HDF5), or
-        the path of a .npy or .parquet file. Memory: one block and a D x D matrix.
+        """Fit in one pass over blocks of rows: an iterable of arrays, an array that can be sliced (memory map, Zarr,
+        HDF5), or the path of a .npy or .parquet file. Memory: one block and a D x D matrix.
         """
         self._start_stream()
         for block in row_blocks(blocks):
@@ -154,7 +155,7 @@ class PCA(LinearMethod):
             raise InvalidInput(f"blocks of rows take solver 'auto', 'svd' or 'covariance'; got {self.solver!r}")
         for name in [name for name in vars(self) if name.endswith("_") or name in ("_extend", "_trained")]:
             delattr(self, name)
-        self._moments: Moments | None = None
+        self._moments = None
 
     def _seen(self, block: Any) -> Moments:
         rows = read_points(self, block, reset=self._moments is None)
@@ -197,7 +198,9 @@ def _attributes(axes: Axes, mean: Floats, n: int, dtype: Any) -> dict[str, Any]:
 
 
 def _stream_map(energies: Floats, n: int, normalization: str) -> Floats:
-    """The output's linear map from the columns' sums of squares: scores of principal axes are centred and orthogonal."""
+    """The output's linear map from the columns' sums of squares: scores of principal axes are centred and
+    orthogonal.
+    """
     if normalization == "natural":
         return np.eye(len(energies))
     size = np.sqrt(energies if normalization == "orthonormal" else energies / n)

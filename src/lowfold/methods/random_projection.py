@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csc_array, csr_array, issparse
 from sklearn.utils.validation import validate_data
 
 from lowfold._core.errors import InvalidInput, SolverFailed
@@ -36,9 +36,9 @@ THIN = 0.1  # below this density a loop over the entries beats a dense product
 class RandomProjection(LinearMethod):
     """Project on random directions: all distances are kept within a factor 1 +- eps, with no regard to the data.
 
-    y = R x / sqrt(k) with independent entries of mean 0 and variance 1, so that E |y|^2 = |x|^2. The number of dimensions
-    needed depends on the number of points only, `lowfold.kernels.jl_min_dim`. The matrix is a rule and a seed: above 4 million
-    entries it is drawn again, block by block, in each pass. X may be a sparse matrix.
+    y = R x / sqrt(k) with independent entries of mean 0 and variance 1, so that E |y|^2 = |x|^2. The number of
+    dimensions needed depends on the number of points only, `lowfold.kernels.jl_min_dim`. The matrix is a rule and a
+    seed: above 4 million entries it is drawn again, block by block, in each pass. X may be a sparse matrix.
 
     Parameters
     ----------
@@ -47,12 +47,13 @@ class RandomProjection(LinearMethod):
     kind : {"gaussian", "sign", "sparse"}, default="gaussian"
         N(0, 1); +-1; or +-1/sqrt(p) with probability p/2 each and 0 otherwise.
     density : float in (0, 1] or "auto", default="auto"
-        p of kind="sparse". "auto" is 1/3, the largest for which the moments stay below the Gaussian's. Li, Hastie & Church
-        (2006) take 1 / sqrt(n_features), which is much faster.
+        p of kind="sparse". "auto" is 1/3, the largest for which the moments stay below the Gaussian's. Li, Hastie &
+        Church (2006) take 1 / sqrt(n_features), which is much faster.
     eps : float in (0, 1) or None, default=None
         Squared distances may change by this share; needed for n_components="auto" and for verify=True.
     verify : bool, default=False
-        Measure all pairs of the training points and draw again until every one is within 1 +- eps: n^2 (D + k) operations.
+        Measure all pairs of the training points and draw again until every one is within 1 +- eps: n^2 (D + k)
+        operations.
     max_tries : int of at least 1, default=10
         Draws before verify=True gives up.
     orthogonalize : bool, default=False
@@ -127,14 +128,15 @@ class RandomProjection(LinearMethod):
         projection, Y, extra = self._drawn(X, self._dimension(data), run)
         if self.rotate:
             values, turn = stacked_eigh(Y.T.astype(np.float64) @ Y)
-            projection = replace(projection, turn=turn[:, ::-1])
-            Y = Y @ projection.turn
+            turn = turn[:, ::-1]
+            projection = replace(projection, turn=turn)
+            Y = Y @ turn
             extra["singular_values_"] = np.sqrt(np.maximum(values[::-1], 0.0))
-        return Fit(Y, None, None, projection, projection, extra)
+        return Fit(Y, None, None, projection, projection, extra)  # type: ignore[arg-type] # float32 stays
 
     def _drawn(self, X: Any, k: int, run: Run) -> tuple[RandomMap, NDArray[np.floating], dict[str, Any]]:
         """A matrix and its output; with `verify` the first whose distortion is within eps."""
-        found = (1.0, 1.0)
+        found, eps = (1.0, 1.0), float(self.eps or 0.0)
         mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
         for attempt in range(1, self.max_tries + 1):
             rule = random_entries(self.kind, k, X.shape[1], density=self._density(), random_state=run.rng)
@@ -143,12 +145,13 @@ class RandomProjection(LinearMethod):
             if not self.verify:
                 return projection, Y, {"n_components_": k, "n_tries_": 1}
             found = lipschitz_constants(X, Y)
-            if 1 - self.eps <= found[0] and found[1] <= 1 + self.eps:
+            if 1 - eps <= found[0] and found[1] <= 1 + eps:
                 return projection, Y, {"n_components_": k, "n_tries_": attempt, "lipschitz_": found}
+        enough = jl_min_dim(max(X.shape[0], 2), eps)
         raise SolverFailed(
-            f"none of {self.max_tries} random matrices with {k} rows kept all squared distances within 1 +- {self.eps:g} (the "
-            f"last: {found[0]:.3f} to {found[1]:.3f}); {jl_min_dim(max(X.shape[0], 2), self.eps)} rows are proven to do: raise "
-            "n_components, eps or max_tries"
+            f"none of {self.max_tries} random matrices with {k} rows kept all squared distances within 1 +- {eps:g} "
+            f"(the last: {found[0]:.3f} to {found[1]:.3f}); {enough} rows are proven to do: raise n_components, eps or "
+            "max_tries"
         )
 
     def _density(self) -> float:
@@ -160,9 +163,13 @@ class RandomProjection(LinearMethod):
     def _check(self, data: Data) -> None:
         auto = self.n_components == "auto"
         if self.eps is None and (auto or self.verify):
-            raise InvalidInput('eps of RandomProjection must be given with n_components="auto" or verify=True; got None')
+            raise InvalidInput(
+                'eps of RandomProjection must be given with n_components="auto" or verify=True; got None'
+            )
         if self.eps is not None and not (auto or self.verify):
-            raise InvalidInput('eps of RandomProjection is used with n_components="auto" or verify=True; set one of them')
+            raise InvalidInput(
+                'eps of RandomProjection is used with n_components="auto" or verify=True; set one of them'
+            )
         if self.kind != "sparse" and self.density != "auto":
             raise InvalidInput(f'density of RandomProjection belongs to kind="sparse"; got kind={self.kind!r}')
         D, k = data.points().X.shape[1], self._dimension(data)
@@ -182,7 +189,7 @@ class RandomProjection(LinearMethod):
     @property
     def components_(self) -> NDArray[np.floating]:
         """P (k, D) of y = P x, made when asked for."""
-        return self._extend.matrix().astype(self._dtype)
+        return np.asarray(self._extend.matrix(), dtype=self._dtype)
 
     # Sparse rows ----------------------------------------------------------------------------------------------------
 
@@ -190,8 +197,8 @@ class RandomProjection(LinearMethod):
         return Data(Points(self._read_rows(X, reset=True), resolve_metric("euclidean", None, None)))
 
     def _read_rows(self, X: Any, *, reset: bool = False) -> Any:
-        rows = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-        check_range(rows.data[:, None] if issparse(rows) else rows)
+        rows: Any = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        check_range(rows.data[:, None] if hasattr(rows, "tocsr") else rows)
         return rows
 
     def _keep(self, fit: Fit, data: Data, dtype: np.dtype[Any]) -> None:
@@ -242,15 +249,16 @@ class RandomMap:
         if self.kept is None and self.kind == "sparse" and self.density < THIN:
             return self._thin(X, run)
         out = np.zeros((X.shape[0], self.k), dtype=X.dtype)
-        columns = X.tocsc() if issparse(X) else X
+        sparse = issparse(X)
+        columns: Any = csc_array(X) if sparse else X
         rows = block_slices(X.shape[0], max(256, 2**21 // max(self.k, 1)))
         for b, features in enumerate(self.rule().parts()):
             R = self.rule().block(b, X.dtype) if self.kept is None else self.kept[features].astype(X.dtype)
-            if issparse(X):
+            if sparse:
                 out += columns[:, features] @ R
                 continue
 
-            def work(i: int, features: slice = features, R: NDArray[np.floating] = R) -> None:
+            def work(i: int, features: slice = features, R: NDArray[np.floating] = R, out: Any = out) -> None:
                 out[rows[i]] += X[rows[i], features] @ R
 
             run_blocks(work, len(rows), n_jobs=run.n_jobs)
@@ -260,7 +268,7 @@ class RandomMap:
         """The same for a very sparse R: its entries alone are touched."""
         R = self.rule().sparse()
         scale = 1.0 / np.sqrt(self.k)
-        if issparse(X):
+        if hasattr(X, "tocsr"):
             return np.asarray((csr_array(X) @ (R * scale)).toarray(), dtype=X.dtype)
         out = np.empty((X.shape[0], self.k), dtype=X.dtype)
         rows = block_slices(X.shape[0], 512)

@@ -33,10 +33,11 @@ MAD = 1.4826  # median absolute deviation of a Gaussian -> its standard deviatio
 class RobustPCA(LinearMethod):
     """Principal components that outliers do not turn.
 
-    method="l1" maximises sum_i |w'x_i| in place of the sum of squares, one direction after the other; "covariance" takes the
-    eigenvectors of the covariance of the directions x / |x|, where no row counts more than another; both are about the
-    geometric median and project linearly. "low_rank" splits X into L + S of low rank and sparse, for errors in single entries:
-    the axes are those of L, and the coordinates of a row fit it in the L1 sense, so that its wrong entries do not count.
+    method="l1" maximises sum_i |w'x_i| in place of the sum of squares, one direction after the other; "covariance"
+    takes the eigenvectors of the covariance of the directions x / |x|, where no row counts more than another; both are
+    about the geometric median and project linearly. "low_rank" splits X into L + S of low rank and sparse, for errors
+    in single entries: the axes are those of L, and the coordinates of a row fit it in the L1 sense, so that its wrong
+    entries do not count.
 
     Parameters
     ----------
@@ -53,7 +54,8 @@ class RobustPCA(LinearMethod):
     ----------
     embedding_ : array (n, n_components)
     components_ : array (n_components, D), orthonormal rows; mean_ : array (D,), the centre
-    eigenvalues_ : array (n_components,), robust variances along the components (L1, or by the median absolute deviation;
+    eigenvalues_ : array (n_components,), robust variances along the components (L1, or by the median absolute
+    deviation;
         for "low_rank" the variances of L), descending
     sparse_ : sparse array (n, D), S; for "low_rank" only
     rank_ : int, of L; for "low_rank" only

@@ -1,4 +1,5 @@
-"""Sparse PCA, Zou, Hastie & Tibshirani (2006), doi:10.1198/106186006X113430; scikit-learn's solver under lowfold's contract.
+"""Sparse PCA, Zou, Hastie & Tibshirani (2006), doi:10.1198/106186006X113430; scikit-learn's solver under lowfold's
+contract.
 
 X --centre--> Xc --dictionary learning with an L1 penalty on the loadings--> C --ridge regression of each row on C--> y
 """
@@ -23,9 +24,9 @@ from lowfold.spectral import Scatter
 class SparsePCA(LinearMethod):
     """Components with few loadings that are not zero, so that each can be read.
 
-    Minimises 1/2 ||Xc - Y C||_F^2 + alpha ||C||_1 with columns of Y of bounded norm; coordinates are then the ridge regression
-    y = Xc C'(C C' + ridge_alpha I)^-1. Components have unit length and are not orthogonal in general. With alpha near 0 they
-    span what PCA's do.
+    Minimises 1/2 ||Xc - Y C||_F^2 + alpha ||C||_1 with columns of Y of bounded norm; coordinates are then the ridge
+    regression y = Xc C'(C C' + ridge_alpha I)^-1. Components have unit length and are not orthogonal in general. With
+    alpha near 0 they span what PCA's do.
 
     Parameters
     ----------

@@ -36,8 +36,8 @@ class VectorDiffusionMaps(GraphMethod):
     divided by degrees, has eigenpairs (lambda_k, phi_k), phi_k(i) a tangent vector. The coordinates are
     (lambda_k lambda_m)^t <phi_k(i), phi_m(i)>, off-diagonal ones times sqrt(2); with all of them distances are the
     vector diffusion distance, d^2 = |S^2t(i, i)|^2 + |S^2t(j, j)|^2 - 2 |S^2t(i, j)|^2. No choice of bases
-    changes them. On an orientable surface fields come in pairs that differ by a right angle: their common feature is 0, and
-    their own features agree.
+    changes them. On an orientable surface fields come in pairs that differ by a right angle: their common feature is 0,
+    and their own features agree.
 
     Parameters
     ----------
@@ -220,9 +220,8 @@ class VectorDiffusionMaps(GraphMethod):
         return connection(graph, w, float(self.self_loops), bases, alpha=self.alpha, run=run)
 
     def _eigenvectors(self, n: int, d: int) -> int:
-        if self.n_eigenvectors is None:
-            return min(max(10, self.n_components), n * d)
-        if self.n_eigenvectors > n * d:
+        m = min(max(10, self.n_components), n * d) if self.n_eigenvectors is None else self.n_eigenvectors
+        if m > n * d:
             raise InvalidInput(
                 f"n_eigenvectors must be at most {n * d}, n_samples = {n} times dimension {d}; got "
                 f"{self.n_eigenvectors}"
@@ -230,12 +229,6 @@ class VectorDiffusionMaps(GraphMethod):
         return self.n_eigenvectors
 
     def _pairs(self, values: Floats) -> NDArray[np.int64]:
-        m = len(values)
-        if self.n_components > m * (m + 1) // 2:
-            raise InvalidInput(
-                f"n_components must be at most {m * (m + 1) // 2}, the number of pairs of {m} eigenvectors; got "
-                f"{self.n_components}: use more n_eigenvectors"
-            )
         if self.t != int(self.t) and values.min() < 0:
             raise InvalidInput(
                 f"t = {self.t:g} needs a fractional power of the negative eigenvalue {values.min():.3g}; use a whole "

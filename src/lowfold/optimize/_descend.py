@@ -96,35 +96,47 @@ def descend_rows(
     return Y, value
 
 
-def polish_rows(gradient: Callable[[Floats, NDArray[np.int64]], Floats], Y: Floats, *, steps: int = 8) -> Floats:
+def polish_rows(
+    function: Callable[[Floats, NDArray[np.int64]], tuple[Floats, Floats]], Y: Floats, *, steps: int = 8
+) -> tuple[Floats, Floats]:
     """Newton's steps for each row from near its minimum, with second derivatives by differences of the gradient.
 
-    A step is taken where it makes the gradient smaller; a row that none does is left. This ends within rounding of the
-    minimum, so that a row's answer does not tell in which batch it was computed.
+    A step is taken where it makes the gradient smaller and the value, but for rounding, no larger. This ends within
+    rounding of the minimum, so that a row's answer does not tell in which batch it was computed.
     """
     Y = np.array(Y, dtype=np.float64)
-    d = Y.shape[1]
     active = np.arange(len(Y))
-    slope = gradient(Y, active)
+    value, slope = function(Y, active)
     for _ in range(steps):
         if len(active) == 0:
             break
-        y, g = Y[active], slope[active]
-        h = 1e-5 * (1.0 + np.abs(y).max(axis=1))
-        H = np.empty((len(y), d, d))
-        for k in range(d):
-            shift = np.zeros_like(y)
-            shift[:, k] = h
-            H[:, k] = (gradient(y + shift, active) - gradient(y - shift, active)) / (2 * h[:, None])
-        values, vectors = stacked_eigh((H + np.swapaxes(H, 1, 2)) / 2)
-        values = np.where(np.abs(values) > 0, np.abs(values), 1.0)
-        step = np.einsum("rij,rj->ri", vectors, np.einsum("rji,rj->ri", vectors, g) / values)
-        trial = y - step
-        trial_slope = gradient(trial, active)
+        g = slope[active]
+        trial = Y[active] - _newton_step(function, Y[active], g, active)
+        trial_value, trial_slope = function(trial, active)
         better = (trial_slope**2).sum(axis=1) < (g**2).sum(axis=1)
-        Y[active[better]], slope[active[better]] = trial[better], trial_slope[better]
+        better &= trial_value <= value[active] + 1e-12 * np.abs(value[active])
         active = active[better]
-    return Y
+        Y[active], value[active], slope[active] = trial[better], trial_value[better], trial_slope[better]
+    return Y, value
+
+
+def _newton_step(
+    function: Callable[[Floats, NDArray[np.int64]], tuple[Floats, Floats]],
+    y: Floats,
+    g: Floats,
+    rows: NDArray[np.int64],
+) -> Floats:
+    """|H|^-1 g, with the Hessian H of each row by central differences and its eigenvalues made positive."""
+    d = y.shape[1]
+    h = 1e-5 * (1.0 + np.abs(y).max(axis=1))
+    H = np.empty((len(y), d, d))
+    for k in range(d):
+        shift = np.zeros_like(y)
+        shift[:, k] = h
+        H[:, k] = (function(y + shift, rows)[1] - function(y - shift, rows)[1]) / (2 * h[:, None])
+    values, vectors = stacked_eigh((H + np.swapaxes(H, 1, 2)) / 2)
+    values = np.where(np.abs(values) > 0, np.abs(values), 1.0)
+    return np.asarray(np.einsum("rij,rj->ri", vectors, np.einsum("rji,rj->ri", vectors, g) / values))
 
 
 def _search(

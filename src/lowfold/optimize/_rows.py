@@ -54,7 +54,6 @@ def place_rows(
     degree, total, moment = np.zeros(m), np.zeros(m), np.zeros((d, m))
     loops.weights_strip(delta, 0, NOWHERE, kind, _NO_MATRIX, small, YT, degree, total, moment)
     y = np.array(start.T, dtype=np.float64)
-    value = np.full(m, np.inf)
     active = np.arange(m)
     size = float(np.abs(Y - Y.mean(axis=0)).max(initial=0.0))
     for _ in range(max_iter):
@@ -64,22 +63,20 @@ def place_rows(
         out, (rho, eta, stress) = np.zeros_like(strip), np.zeros((3, len(active)))
         part = delta if len(active) == m else np.ascontiguousarray(delta[:, active])
         loops.weighted_strip(part, 0, NOWHERE, kind, _NO_MATRIX, small, YT, strip, out, rho, eta, stress)
-        value[active] = stress
         guttman = (out + moment[:, active]) / degree[active]
         y[:, active] = 2.0 * guttman - strip
         still = np.abs(guttman - strip).max(axis=0) <= tol * size
         y[:, active[still]] = guttman[:, still]
         active = active[~still]
 
-    def gradient(rows: Floats, which: NDArray[np.int64]) -> Floats:
+    def function(rows: Floats, which: NDArray[np.int64]) -> tuple[Floats, Floats]:
         strip = np.ascontiguousarray(rows.T)
         out, (rho, eta, stress) = np.zeros_like(strip), np.zeros((3, len(rows)))
         part = np.ascontiguousarray(delta[:, which])
         loops.weighted_strip(part, 0, NOWHERE, kind, _NO_MATRIX, small, YT, strip, out, rho, eta, stress)
-        value[which] = stress
-        return np.asarray((degree[which] * strip - moment[:, which] - out).T)
+        return stress, 2.0 * (degree[which] * strip - moment[:, which] - out).T
 
-    return polish_rows(gradient, np.ascontiguousarray(y.T)), value
+    return polish_rows(function, np.ascontiguousarray(y.T))
 
 
 def _by_gradient(
@@ -94,5 +91,4 @@ def _by_gradient(
         loops.gradient_strip(part, 0, NOWHERE, kind, _NO_MATRIX, small, p, YT, strip, out, eta, stress)
         return stress, out.T
 
-    y, value = descend_rows(function, start, max_iter=max_iter, tol=tol)
-    return polish_rows(lambda rows, which: function(rows, which)[1], y), value
+    return polish_rows(function, descend_rows(function, start, max_iter=max_iter, tol=tol)[0])

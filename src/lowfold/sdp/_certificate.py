@@ -1,11 +1,11 @@
 """The proof: weights on the pairs whose Laplacian is large enough bound the value of every feasible K.
 
-L_w = sum_e w_e (e_i - e_j)(e_i - e_j)'. Where L_w - (I - 11'/n) is psd, tr K <= sum_e w_e s_e for every feasible K: weak
-duality. Weights that come from a minimisation are not quite feasible. Two repairs make them so, and a second solve confirms:
+L_w = sum_e w_e (e_i - e_j)(e_i - e_j)'. Where L_w - (I - 11'/n) is psd, tr K <= sum_e w_e s_e for every feasible K:
+weak duality. Weights that come from a minimisation are not quite feasible. Two repairs make them so, and a second solve confirms:
 
 - a direction v with v' L_w v = 1 - delta: send v as a flow f along the pairs, v = E'f. By Cauchy-Schwarz
-  L_u - v v' is psd for u_e = |f_e| t / sqrt(s_e), t = sum_e |f_e| sqrt(s_e), at the price sum_e u_e s_e = t^2; so w + delta u
-  repairs it. Cheap where v is local, as the rough directions are;
+  L_u - v v' is psd for u_e = |f_e| t / sqrt(s_e), t = sum_e |f_e| sqrt(s_e), at the price sum_e u_e s_e = t^2; so w +
+  delta u repairs it. Cheap where v is local, as the rough directions are;
 - what is left: w / mu, mu the smallest eigenvalue beyond the constant. Its price is (1 / mu - 1) of the whole value.
 """
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
+from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh, stacked_eigvalsh
 from lowfold.sdp._conic import conic
@@ -18,7 +19,18 @@ from lowfold.sdp._interior import interior
 from lowfold.sdp._laplacian import laplacian_form
 from lowfold.sdp._lowrank import lowrank
 from lowfold.sdp._program import RankOne, Unfolding, complement
-from lowfold.sdp._solution import Callback, Solution, Step, dual_value, numerical_rank, objective, ordered, relative_gap, rms, violations
+from lowfold.sdp._solution import (
+    Callback,
+    Solution,
+    Step,
+    dual_value,
+    numerical_rank,
+    objective,
+    ordered,
+    relative_gap,
+    rms,
+    violations,
+)
 
 Floats = NDArray[np.float64]
 
@@ -60,11 +72,24 @@ def unfold(
     if solver not in SOLVERS:
         raise InvalidInput(f"solver must be one of {', '.join(map(repr, SOLVERS))}; got {solver!r}")
     name = select_unfolding_solver(program.n, program.m) if solver == "auto" else solver
+    with single_threaded_blas():
+        return _solved(program, name, tol, max_iter, n_eigenvectors, callback, run or Run())
+
+
+def _solved(
+    program: Unfolding,
+    name: str,
+    tol: float,
+    max_iter: int,
+    n_eigenvectors: int,
+    callback: Callback | None,
+    run: Run,
+) -> Solution:
     if not program.squared.any():
         return _coincident(program, name)
     if name in ("interior", "clarabel"):
         return _dense(program, name, tol, max_iter, callback)
-    run = replace(run or Run(), solver="auto", tol=1e-6)  # for the eigen-solvers inside
+    run = replace(run, solver="auto", tol=1e-6)  # for the eigen-solvers inside
     start = laplacian_form(program, n_eigenvectors, run=run)[:, :START_RANK]
     return lowrank(
         program, start, tol=tol, max_iter=max_iter, grow=name == "lowrank", name=name, callback=callback, run=run

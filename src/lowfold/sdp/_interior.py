@@ -2,10 +2,10 @@
 
     maximise <C, L>,  g_e' L g_e = s_e,  L psd          minimise s'w,  Z = sum_e w_e g_e g_e' - C psd
 
-With rank-one constraints the Schur matrix of the HKM direction is an entrywise product, M = (G L G') o (G Z^-1 G'), so that
-a step costs a few matrix products and one Cholesky factor of M. Helmberg, Rendl, Vanderbei & Wolkowicz (1996),
-doi:10.1137/0806020; predictor and corrector as in Mehrotra (1992), doi:10.1137/0802028. The start is dual feasible and every
-iterate stays so: the dual value is a proven bound at any time.
+With rank-one constraints the Schur matrix of the HKM direction is an entrywise product, M = (G L G') o (G Z^-1 G'),
+so that a step costs a few matrix products and one Cholesky factor of M. Helmberg, Rendl, Vanderbei & Wolkowicz (1996),
+doi:10.1137/0806020; predictor and corrector as in Mehrotra (1992), doi:10.1137/0802028. The start is dual feasible
+and every iterate stays so: the dual value is a proven bound at any time.
 """
 
 from __future__ import annotations

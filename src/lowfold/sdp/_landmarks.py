@@ -52,7 +52,8 @@ def landmark_transform(W: csr_array, landmarks: Ints, *, kind: Literal["lsq", "d
     """Q (n, m) with Q[landmarks] = I, rows summing to 1, in the original order of the points.
 
     "lsq" minimises ||(I - W) Y|| over the other points: Q_u = -Phi_uu^-1 Phi_ul with Phi = (I - W)'(I - W). "direct" demands
-    that every other point is reproduced exactly, Q_u = (I - W_uu)^-1 W_ul; with weights of both signs it is ill-conditioned.
+    that every other point is reproduced exactly, Q_u = (I - W_uu)^-1 W_ul; with weights of both signs it is
+    ill-conditioned.
     """
     n, m = int(W.shape[0]), len(landmarks)
     if len(np.unique(landmarks)) != m or m == 0 or landmarks.min() < 0 or landmarks.max() >= n:
@@ -81,9 +82,10 @@ def landmark_transform(W: csr_array, landmarks: Ints, *, kind: Literal["lsq", "d
         Q[other] = splu(csc_array(A)).solve(np.ascontiguousarray(B.toarray()))
     except RuntimeError as error:
         raise SolverFailed(
-            f"the landmark transformation is singular ({error}); use transform='lsq', other landmarks or more neighbours"
+            f"the landmark transformation is singular ({error}); use transform='lsq', other landmarks or more
+            neighbours"
         ) from error
-    return Q / Q.sum(axis=1, keepdims=True)
+    return np.asarray(Q / Q.sum(axis=1, keepdims=True))
 
 
 def unreached(W: csr_array, landmarks: Ints) -> Ints:
@@ -94,7 +96,8 @@ def unreached(W: csr_array, landmarks: Ints) -> Ints:
     rows = np.concatenate([np.full(len(landmarks), n), W.indices])
     columns = np.concatenate([landmarks, np.repeat(np.arange(n), np.diff(W.indptr))])
     reverse = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n + 1, n + 1))
-    return np.setdiff1d(np.arange(n), breadth_first_order(reverse, n, return_predecessors=False))
+    reached = breadth_first_order(reverse, n, return_predecessors=False)
+    return np.asarray(np.setdiff1d(np.arange(n), reached), dtype=np.int64)
 
 
 def landmark_program(Q: Floats, pairs: Ints, squared: Floats, *, form: Form, nu: float) -> tuple[RankOne, Floats]:

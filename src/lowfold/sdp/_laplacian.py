@@ -3,8 +3,8 @@
     maximise tr L - nu sum_e (g_e' L g_e - s_e)^2,   g_e = q_i - q_j
 
 Weinberger, Sha, Zhu & Saul (2007), "Graph Laplacian regularization for large-scale semidefinite programming", NIPS 19;
-Wang (2012), Fig. 9.8. The squares are collected once into a matrix of p (p + 1) / 2 columns, so that a step does not know
-how many points or pairs there are.
+Wang (2012), Fig. 9.8. The squares are collected once into a matrix of p (p + 1) / 2 columns, so that a step does not
+know how many points or pairs there are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from lowfold._core.parallel import block_slices
+from lowfold._core.parallel import block_slices, single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold.graph import Weights, laplacian
@@ -33,7 +33,8 @@ def laplacian_form(program: Unfolding, n_eigenvectors: int = 10, *, run: Run | N
         laplacian(Weights.unit(program.graph())), p, null=np.ones((program.n, 1)), negligible=np.inf, run=run
     )
     Q = pairs.vectors / np.sqrt(np.maximum(pairs.values, 1e-12 * pairs.values[-1]))
-    L = small_slack(Q[program.pairs[:, 0]] - Q[program.pairs[:, 1]], program.squared, Q.T @ Q, program.nu)
+    with single_threaded_blas():
+        L = small_slack(Q[program.pairs[:, 0]] - Q[program.pairs[:, 1]], program.squared, Q.T @ Q, program.nu)
     values, V = stacked_eigh(L)
     Y = Q @ (V * np.sqrt(np.maximum(values, 0.0)))
     order = np.argsort(-np.sum(Y**2, axis=0), kind="stable")
@@ -46,12 +47,12 @@ def small_slack(G: Floats, s: Floats, C: Floats, nu: float, *, tol: float = 1e-7
     H, b, square = _collected(G, s, p)
     H, b = 2.0 * nu * H, 2.0 * nu * b + _svec(C)
     size = max(float(s.mean()), 1e-12) * p / max(float(np.einsum("ep,ep->", G, G)) / len(s), 1e-300)
-    L = np.eye(p) * size / p
+    L: Floats = np.eye(p) * size / p
     mu = max(float(np.trace(C @ L)), nu * square) / p
     value = 0.0
     for _ in range(200):
         x = _svec(L)
-        inverse = np.linalg.inv(L)
+        inverse: Floats = np.asarray(np.linalg.inv(L), dtype=np.float64)
         slope = H @ x - b - mu * _svec(inverse)
         step = np.linalg.solve(H + mu * _svec_kron(inverse), -slope)
         decrement = float(-slope @ step)

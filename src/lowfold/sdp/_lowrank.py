@@ -1,7 +1,8 @@
 """Unfolding by a low-rank factor K = Y Y' and an augmented Lagrangian, with a proof at the end.
 
-Burer & Monteiro (2003), doi:10.1007/s10107-002-0352-8. The stiffness rho rises from soft to what the form asks for; then
-rounds of: minimise over Y, ask the certificate, and either stop, or add to Y the directions in which K can still grow.
+Burer & Monteiro (2003), doi:10.1007/s10107-002-0352-8. The stiffness rho rises from soft to what the form asks for;
+then rounds of: minimise over Y, ask the certificate, and either stop, or add to Y the directions in which K can still
+grow.
 """
 
 from __future__ import annotations
@@ -14,7 +15,17 @@ from lowfold._core.run import Run
 from lowfold.sdp._certificate import Certificate, certify
 from lowfold.sdp._newton import Inner, Penalty, minimise
 from lowfold.sdp._program import Unfolding, auto_penalty
-from lowfold.sdp._solution import Callback, Solution, Step, numerical_rank, objective, ordered, relative_gap, rms, violations
+from lowfold.sdp._solution import (
+    Callback,
+    Solution,
+    Step,
+    numerical_rank,
+    objective,
+    ordered,
+    relative_gap,
+    rms,
+    violations,
+)
 
 Floats = NDArray[np.float64]
 SOFTER = (64.0, 16.0, 4.0)  # the first stiffnesses are so many times below the target

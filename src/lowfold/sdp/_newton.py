@@ -62,7 +62,8 @@ class Inner:
 
 
 def minimise(
-    E: csr_array, Et: csr_array, s: Floats, Y: Floats, penalty: Penalty, *, tol: float, max_steps: int, max_products: int
+    E: csr_array, Et: csr_array, s: Floats, Y: Floats, penalty: Penalty, *, tol: float, max_steps: int, max_products:
+    int
 ) -> Inner:
     """Newton's method from Y until the preconditioned gradient is below tol ||Y||."""
     products = 0
@@ -178,7 +179,8 @@ def best_root(quartic: Floats) -> float:
 def _best_size(E: csr_array, s: Floats, Y: Floats, penalty: Penalty) -> tuple[Floats, Floats]:
     """Y scaled so that <gradient, Y> = 0: then the primal value and the dual value of its weights agree.
 
-    One-sided penalties are piecewise quadratic in the squared scale; a few steps of Newton's method end on the right piece.
+    One-sided penalties are piecewise quadratic in the squared scale; a few steps of Newton's method end on the right
+    piece.
     """
     d, trace = _excess(E @ Y, np.zeros_like(s)), float(np.sum(Y * Y))
     size = 1.0

@@ -5,7 +5,8 @@
     "ineq"   d_e(K) <= s_e
     "slack"  maximise tr K - nu sum_e (d_e(K) - s_e)^2 instead
 
-Wang (2012), Section 9.1, eqs. (9.8)-(9.11), doi:10.1007/978-3-642-27497-8; the slack form is Section 9.3, eq. (9.19), whose
+Wang (2012), Section 9.1, eqs. (9.8)-(9.11), doi:10.1007/978-3-642-27497-8; the slack form is Section 9.3, eq. (9.19),
+whose
 "minimise" is a misprint. Weinberger & Saul (2006), doi:10.1007/s11263-005-4939-z.
 """
 
@@ -104,8 +105,8 @@ def unfolding(
 ) -> Unfolding:
     """A program from pairs and their squared distances. Pairs that are not finite (unmeasured) are left out.
 
-    `nu` weighs the squares in units of the mean squared distance; "auto" is `auto_penalty`. The graph of the pairs must be
-    connected: else parts can move away from each other for ever.
+    `nu` weighs the squares in units of the mean squared distance; "auto" is `auto_penalty`. The graph of the pairs
+    must be connected: else parts can move away from each other for ever.
     """
     pairs, squared = np.asarray(pairs, dtype=np.int64).reshape(-1, 2), np.asarray(squared, dtype=np.float64)
     if form not in FORMS:

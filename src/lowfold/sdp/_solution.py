@@ -41,7 +41,8 @@ class Solution:
     violation   root mean square of d_e(K) - s_e ("ineq": of its positive part) over the mean s_e
     largest_violation   the largest of them
     rank        columns of Y that carry more than 1e-6 of the trace
-    solver, iterations, converged, stopped   what was used, how long, whether the tolerance was met, whether a callback ended it
+    solver, iterations, converged, stopped   what was used, how long, whether the tolerance was met, whether a
+    callback ended it
     """
 
     factor: Floats

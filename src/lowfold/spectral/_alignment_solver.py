@@ -42,7 +42,7 @@ def bottom_by_levels(matrix: csr_array, k: int, null: Floats, *, tol: float, max
     """The k smallest eigenpairs of a sparse psd matrix on the complement of the orthonormal columns `null`."""
     levels = two_levels(matrix, null)
     V, AV, ritz = _davidson(matrix, levels, k, null, tol, max_iter)
-    filtered = chebyshev_filter(matrix, ritz.vectors, cut=50.0 * float(abs(ritz.values[-1])))
+    filtered = chebyshev_filter(matrix, ritz.vectors, cut=20.0 * float(abs(ritz.values[-1])))
     basis = orthonormalise(remove(filtered, null), [null])
     T = basis.T @ multiply(matrix, basis)
     values, S = np.linalg.eigh((T + T.T) / 2)
@@ -161,14 +161,14 @@ def _davidson(
     return V, AV, ritz
 
 
-def chebyshev_filter(matrix: csr_array, V: Floats, *, cut: float, most: int = 600) -> Floats:
+def chebyshev_filter(matrix: csr_array, V: Floats, *, cut: float, most: int = 1500) -> Floats:
     """T_m((c - K) / h) V, normalised at 0: keeps what lies near the bottom, damps all above `cut`.
 
-    The degree is two and a half times the square root of the condition above the cut, so that the damping is a hundredfold.
+    The degree is three times the square root of the condition above the cut: a damping by four hundred.
     """
     end = float(np.abs(matrix).sum(axis=1).max())
     cut = min(cut, 0.5 * end)
-    degree = int(min(most, 2.5 * np.sqrt(end / cut)))
+    degree = int(min(most, 3.0 * np.sqrt(end / cut)))
     centre, half = (end + cut) / 2, (end - cut) / 2
     sigma = first = half / centre
     before = V

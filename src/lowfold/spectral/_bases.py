@@ -15,8 +15,8 @@ BASES = ("standard", "walsh", "cosine")
 def orthonormal_basis(name: str, D: int) -> Floats:
     """A fixed orthonormal basis of R^D, one vector per column, coarse before fine.
 
-    "standard" is the identity; "walsh" the Walsh-Hadamard functions in order of sign changes (D a power of two); "cosine"
-    the discrete cosine transform.
+    "standard" is the identity; "walsh" the Walsh-Hadamard functions in order of sign changes (D a power of two);
+    "cosine" the discrete cosine transform.
 
     >>> (2 * orthonormal_basis("walsh", 4)).astype(int).T.tolist()
     [[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, -1, 1], [1, -1, 1, -1]]
@@ -39,11 +39,14 @@ def orthonormal_basis(name: str, D: int) -> Floats:
     raise InvalidInput(f"basis must be one of {', '.join(map(repr, BASES))} or a matrix; got {name!r}")
 
 
-def compression_error(X: ArrayLike, basis: str | ArrayLike, terms: ArrayLike, *, mean: ArrayLike | float = 0.0) -> Floats:
-    """Mean squared error per row of X when only the first d of its coefficients in the basis are kept, for d in `terms`.
+def compression_error(
+    X: ArrayLike, basis: str | ArrayLike, terms: ArrayLike, *, mean: ArrayLike | float = 0.0
+) -> Floats:
+    """Mean squared error per row of X when only the first d of its coefficients in the basis are kept, for d in
+    `terms`.
 
-    `basis` is a name of `orthonormal_basis` or a matrix with orthonormal columns. No basis does better than the principal
-    axes (about their mean) on the data they were made from.
+    `basis` is a name of `orthonormal_basis` or a matrix with orthonormal columns. No basis does better than the
+    principal axes (about their mean) on the data they were made from.
     """
     A = np.asarray(X, dtype=np.float64) - np.asarray(mean, dtype=np.float64)
     B = orthonormal_basis(basis, A.shape[1]) if isinstance(basis, str) else np.asarray(basis, dtype=np.float64)
@@ -51,6 +54,8 @@ def compression_error(X: ArrayLike, basis: str | ArrayLike, terms: ArrayLike, *,
         raise InvalidInput(f"basis must have {A.shape[1]} rows and orthonormal columns; got shape {B.shape}")
     d = np.atleast_1d(np.asarray(terms, dtype=np.int64))
     if d.min() < 0 or d.max() > B.shape[1]:
-        raise InvalidInput(f"terms must lie between 0 and the {B.shape[1]} columns of the basis; got {d.min()} to {d.max()}")
+        raise InvalidInput(
+            f"terms must lie between 0 and the {B.shape[1]} columns of the basis; got {d.min()} to {d.max()}"
+        )
     energy = np.concatenate([[0.0], np.cumsum(np.square(A @ B).mean(axis=0))])
     return np.asarray(np.maximum(np.square(A).sum(axis=1).mean() - energy[d], 0.0))

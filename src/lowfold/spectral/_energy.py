@@ -14,7 +14,8 @@ Floats = NDArray[np.float64]
 
 
 def explained_energy(values: ArrayLike, *, total: float | None = None) -> Floats:
-    """(lambda_1 + ... + lambda_d) / total for d = 1, 2, ...; `total` is the sum of all eigenvalues, of those given if None.
+    """(lambda_1 + ... + lambda_d) / total for d = 1, 2, ...; `total` is the sum of all eigenvalues, of those given if
+    None.
 
     >>> explained_energy([3.0, 1.0]).tolist()
     [0.75, 1.0]
@@ -38,7 +39,8 @@ def dimension_by_energy(values: ArrayLike, share: float = 0.95, *, total: float 
     reached = energy >= share - 1e-12
     if not reached.any():
         raise InvalidInput(
-            f"the {len(energy)} eigenvalues given keep only {energy[-1]:.4f} of the total, less than share = {share}; give more"
+            f"the {len(energy)} eigenvalues given keep only {energy[-1]:.4f} of the total, less than share = {share}; "
+            "give more of them"
         )
     return int(np.argmax(reached)) + 1
 

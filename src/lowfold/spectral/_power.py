@@ -35,8 +35,8 @@ def power_method(op: Operator, k: int, *, max_iter: int = 10_000, run: Run | Non
     residual = float((residuals / distances).max())
     if residual > 1e-3 and values[k - 1] > 1e-12 * size:
         warnings.warn(
-            f"the power method knows the directions to {residual:.1g} only (gap-relative residual): neighbouring eigenvalues "
-            "are too close for it; use another solver",
+            f"the power method knows the directions to {residual:.1g} only (gap-relative residual): neighbouring "
+            "eigenvalues are too close for it; use another solver",
             AccuracyWarning,
             stacklevel=2,
         )

@@ -38,18 +38,16 @@ def select_route(n: int, D: int, k: int) -> str:
     - both n and D above 2,000 and k at most a twentieth of the smaller: "krylov", a few passes over the data
     - D <= n: "covariance", the D x D matrix; at 200,000 x 784 it is an order of magnitude faster than an SVD
     - else "gram", the n x n matrix
-    Where the last direction kept then turns out below 1e-7 of the first (in length), these have lost its digits and "svd"
-    is used instead.
+    Where the last direction kept then turns out below 1e-7 of the first (in length), these have lost its digits and
+    "svd" is used instead.
     """
     small = min(n, D)
     if small > 2_000 and 20 * k <= small:
         return "krylov"
-    return "covariance" if D <= n else "gram"
+    return "covariance" if n >= D else "gram"
 
 
-def principal_axes(
-    X: Rows, mean: Floats, k: int, *, divisor: float | None = None, run: Run | None = None
-) -> Axes:
+def principal_axes(X: Rows, mean: Floats, k: int, *, divisor: float | None = None, run: Run | None = None) -> Axes:
     """The k leading principal axes of X (n, D) about `mean`; `run.solver` names the route, see `select_route`.
 
     Variances are sums of squares over `divisor`, n - 1 by default.
@@ -61,7 +59,7 @@ def principal_axes(
     with run.stage(f"principal axes ({route})"):
         axes = _ROUTES[route](scatter, k, run)
         values = axes.pairs.values
-        if run.solver == "auto" and 0 < values[0] and values[-1] < LOST**2 * values[0] and fits(_svd_bytes(n, D)):
+        if run.solver == "auto" and values[0] > 0 and values[-1] < LOST**2 * values[0] and fits(_svd_bytes(n, D)):
             axes = _svd(scatter, k, run)
     return axes
 
@@ -110,7 +108,7 @@ def _svd(scatter: Scatter, k: int, run: Run) -> Axes:
     require(_svd_bytes(n, D), f"the SVD of a {n} x {D} matrix", "use solver='covariance' or 'krylov'")
     A = (
         triangular_factor(scatter.X, scatter.mean, weights=scatter.weights, run=run)
-        if D <= n
+        if n >= D
         else scatter.rows(slice(0, n))
     )
     s, Vt = thin_svd(A)
@@ -133,7 +131,7 @@ def thin_svd(A: Floats) -> tuple[Floats, Floats]:
 
 
 def _svd_bytes(n: int, D: int) -> float:
-    return 8.0 * (D * D * 4 if D <= n else n * D * 4)
+    return 8.0 * (D * D * 4 if n >= D else n * D * 4)
 
 
 def _lifted(scatter: Scatter, U: Floats) -> Floats:
@@ -164,11 +162,14 @@ def range_basis(
 ) -> tuple[Floats, Floats]:
     """V (D, r) and s (r,): the right singular vectors and values of the centred, weighted rows that are not negligible.
 
-    Kept are the leading ones that hold the share `energy` of the sum of squares, of those above `rank_tol` times the first.
+    Kept are the leading ones that hold the share `energy` of the sum of squares, of those above `rank_tol` times the
+    first.
     """
     n, D = X.shape
-    require(_svd_bytes(n, D), f"the SVD of a {n} x {D} matrix", "reduce the features with PCA or RandomProjection first")
-    A = triangular_factor(X, mean, weights=weights, run=run) if D <= n else centred(X, mean, slice(0, n), weights)
+    require(
+        _svd_bytes(n, D), f"the SVD of a {n} x {D} matrix", "reduce the features with PCA or RandomProjection first"
+    )
+    A = triangular_factor(X, mean, weights=weights, run=run) if n >= D else centred(X, mean, slice(0, n), weights)
     s, Vt = thin_svd(A)
     kept = int((s > rank_tol * max(float(s.max(initial=0.0)), np.finfo(float).tiny)).sum())
     if energy < 1 and kept:

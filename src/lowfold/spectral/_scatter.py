@@ -1,6 +1,7 @@
 """Sums of outer products over the rows of a data matrix, by fixed blocks: scatter matrices and triangular factors.
 
-Every sum is cut into blocks and groups whose number depends on the shape of X only, so that `n_jobs` never changes bits.
+Every sum is cut into blocks and groups whose number depends on the shape of X only, so that `n_jobs` never changes
+bits.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def triangular_factor(X: Rows, mean: Floats, *, weights: Floats | None = None, r
     def work(g: int) -> None:
         R = np.empty((0, D))
         for part in parts[g::groups]:
-            R = np.linalg.qr(np.vstack([R, centred(X, mean, part, weights)]), mode="r")
+            R = np.asarray(np.linalg.qr(np.vstack([R, centred(X, mean, part, weights)]), mode="r"))
         factors[g] = R
 
     run_blocks(work, groups, n_jobs=None if run is None else run.n_jobs)

@@ -1,8 +1,9 @@
 """Mean and scatter of rows that arrive in blocks, one pass, in a form that loses no digits.
 
 Kept are the count n, the mean, and either R with R'R = sum (x - mean)(x - mean)' (a QR factor, updated by Householder
-reflections) or that sum itself. Chan, Golub & LeVeque (1983), doi:10.1080/00031305.1983.10483115, gives the change of mean:
-two sets of n and m rows whose means differ by delta have together the scatter S_1 + S_2 + (n m / (n + m)) delta delta'.
+reflections) or that sum itself. Chan, Golub & LeVeque (1983), doi:10.1080/00031305.1983.10483115, gives the change of
+mean: two sets of n and m rows whose means differ by delta have together the scatter S_1 + S_2 + (n m / (n + m)) delta
+delta'.
 """
 
 from __future__ import annotations
@@ -64,7 +65,12 @@ class Moments:
         divisor = max(self.count - 1, 1)
         if self.squared:
             C = self.factor / divisor
-            pairs = largest(DenseOperator(C, psd=True), k, negligible=1e-12, run=Run() if run is None else replace(run, solver="auto"))
+            pairs = largest(
+                DenseOperator(C, psd=True),
+                k,
+                negligible=1e-12,
+                run=Run() if run is None else replace(run, solver="auto"),
+            )
             pairs = replace(pairs, values=np.maximum(pairs.values, 0.0), solver="covariance")
             return Axes(pairs.vectors, pairs, float(np.trace(C)))
         s, Vt = thin_svd(self.factor)

@@ -197,5 +197,7 @@ def _save(figure: Any, path: str | Path) -> None:
     kind = target.suffix.lower().removeprefix(".")
     if kind not in ("png", "svg", "pdf", "jpg", "jpeg"):
         raise InvalidInput(f"{path}: pictures are written as .png, .svg, .pdf or .jpg; choose one of these endings")
+    if target.exists() and not target.is_file():
+        raise InvalidInput(f"{path}: is no ordinary file; name a file")
     with replacing(target, force=True) as part:
         figure.savefig(part, format=kind, dpi=DPI)

@@ -1,0 +1,229 @@
+"""Vector diffusion maps: transports, gauge freedom, the identity of its distance, the sphere's vector spectrum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import lowfold
+from lowfold._core.errors import InvalidInput
+from lowfold.graph import Graph, Points, nearest, within_radius
+from lowfold.kernels._connection import align, connection, local_dimensions, local_pca, orientation
+from lowfold.methods._vector_extend import pair_order, vector_features
+
+SEEDS = [0, 1]
+
+
+def fibonacci(n: int) -> np.ndarray:
+    i = np.arange(n) + 0.5
+    z, phi = 1 - 2 * i / n, np.pi * (1 + 5**0.5) * i
+    return np.column_stack([np.sqrt(1 - z * z) * np.cos(phi), np.sqrt(1 - z * z) * np.sin(phi), z])
+
+
+def source(X: np.ndarray) -> Points:
+    return Points(X, lowfold.metrics.resolve_metric("euclidean", None, X))
+
+
+def sphere_bases(X: np.ndarray, seed: int = 0) -> np.ndarray:
+    """Exact tangent bases of the sphere, each turned at random."""
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(np.concatenate([X[:, :, None], rng.normal(size=(len(X), 3, 2))], axis=2))[0]
+    return Q[:, :, 1:]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_alignment_is_great_circle_transport(seed: int) -> None:
+    """On the sphere exact tangent planes align to parallel transport at any distance below a quarter turn."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 3))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    O = sphere_bases(X, seed)
+    i, j = np.nonzero(np.triu(X @ X.T > 0.05, 1))
+    transports, certainty = align(O[i], O[j])
+    for a, b, T in zip(i, j, transports):
+        axis = np.cross(X[b], X[a])
+        c, s = X[a] @ X[b], np.linalg.norm(axis)
+        k = axis / s
+        K = np.array([[0, -k[2], k[1]], [k[2], 0, -k[0]], [-k[1], k[0], 0]])
+        R = np.eye(3) + s * K + (1 - c) * K @ K  # turns x_j into x_i
+        assert np.allclose(O[a].T @ R @ O[b], T, atol=1e-10)
+    assert np.allclose(certainty, [X[a] @ X[b] for a, b in zip(i, j)])
+
+
+def test_local_pca_finds_tangent_planes() -> None:
+    for n, allowed in ((500, 0.06), (4000, 0.02)):
+        X = fibonacci(n)
+        near = nearest(source(X), 12)
+        bases = local_pca(X, near, 4.0 / n, 2).bases
+        assert np.allclose(bases.transpose(0, 2, 1) @ bases, np.eye(2))
+        assert np.abs(np.einsum("ndk,nd->nk", bases, X)).max() < allowed
+        assert np.median(local_dimensions(local_pca(X, near, 4.0 / n, 2).spectra, 0.9)) == 2
+    helix = lowfold.datasets.toroidal_helix(800, random_state=0).X
+    model = lowfold.VectorDiffusionMaps(1, n_neighbors=10).fit(helix)
+    assert model.tangent_dim_ == 1
+    assert lowfold.VectorDiffusionMaps(1, tangent_dim="mean").fit(fibonacci(300)).tangent_dim_ == 2
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_blocks_by_hand(alpha: float) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 3))
+    graph = nearest(source(X), 4).union()
+    bases = np.linalg.qr(rng.normal(size=(12, 3, 2)))[0]
+    w = np.exp(-(graph.lengths**2))
+    found = connection(graph, w, 1.0, bases, alpha=alpha)
+    W = graph.to_scipy(w).toarray() + np.eye(12)
+    q = W.sum(axis=1)
+    W /= np.outer(q, q) ** alpha
+    d = W.sum(axis=1)
+    S = np.zeros((24, 24))
+    for i in range(12):
+        for j in range(12):
+            if W[i, j]:
+                U, _, Vt = np.linalg.svd(bases[i].T @ bases[j])
+                S[2 * i : 2 * i + 2, 2 * j : 2 * j + 2] = W[i, j] * U @ Vt / np.sqrt(d[i] * d[j])
+    assert np.allclose(found.operator.dense(), S)
+    assert np.abs(np.linalg.eigvalsh(S)).max() <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("t", [1, 2])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_full_features_are_the_vector_diffusion_distance(seed: int, t: int) -> None:
+    X = lowfold.datasets.s_curve(50, random_state=seed).X
+    model = lowfold.VectorDiffusionMaps(3, n_eigenvectors=100, tangent_dim=2, n_neighbors=8, t=t).fit(X)
+    K = np.linalg.matrix_power(model.kernel().dense(), 2 * t).reshape(50, 2, 50, 2)
+    norms = (K**2).sum(axis=(1, 3))
+    everything = pair_order(model.eigenvalues_, t, 100 * 101 // 2)
+    features = vector_features(model._extend.fields, model.eigenvalues_, everything, t)
+    assert np.allclose(features @ features.T, norms, atol=1e-10)
+    truth = np.sqrt(np.maximum(np.diag(norms)[:, None] + np.diag(norms)[None, :] - 2 * norms, 0))
+    assert np.allclose(model.distances(X, kind="diffusion"), truth, atol=1e-7)
+
+
+def test_half_times_walk_odd_steps() -> None:
+    X = lowfold.datasets.s_curve(60, random_state=0).X
+    model = lowfold.VectorDiffusionMaps(2, n_eigenvectors=4, tangent_dim=2, n_neighbors=8, t=1.5).fit(X)
+    K = np.linalg.matrix_power(model.kernel().dense(), 3).reshape(60, 2, 60, 2)
+    norms = (K**2).sum(axis=(1, 3))
+    truth = np.sqrt(np.maximum(np.diag(norms)[:, None] + np.diag(norms)[None, :] - 2 * norms, 0))
+    assert np.allclose(model.distances(X, kind="diffusion"), truth, atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_choice_of_bases_matters(seed: int) -> None:
+    X = lowfold.datasets.s_curve(80, random_state=seed).X
+    graph = nearest(source(X), 8).union()
+    w = np.exp(-(graph.lengths**2))
+    bases = local_pca(X, graph.neighbors(), 0.5, 2).bases
+    turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(80, 2, 2)))[0]
+    features = []
+    for B in (bases, bases @ turn):
+        S = connection(graph, w, 1.0, B, alpha=1.0)
+        values, vectors = np.linalg.eigh(S.operator.dense())
+        fields = vectors.reshape(80, 2, -1)
+        squares = (fields**2).sum(axis=1) * values**2
+        features.append(squares.sum(axis=1))
+        norms = (np.linalg.matrix_power(S.operator.dense(), 2).reshape(80, 2, 80, 2) ** 2).sum(axis=(1, 3))
+        features.append(norms)
+    assert np.allclose(features[0], features[2])
+    assert np.allclose(features[1], features[3])
+
+
+def test_features_in_order() -> None:
+    values = np.array([0.9, 0.5, 0.2])
+    assert pair_order(values, 1.0, 6).tolist() == [[0, 0], [0, 1], [1, 1], [0, 2], [1, 2], [2, 2]]
+    model = lowfold.VectorDiffusionMaps(4, n_eigenvectors=6, n_neighbors=12).fit(fibonacci(200))
+    products = np.abs(model.eigenvalues_[model.pairs_[:, 0]] * model.eigenvalues_[model.pairs_[:, 1]])
+    assert (np.diff(products) <= 1e-12).all()
+    assert model.eigenvalues_.shape == (6,)
+
+
+def test_flat_patch_is_scalar_diffusion_twice() -> None:
+    """Planes that are all the same: S-bar is the scalar matrix times I, so every scalar eigenvalue comes twice."""
+    X = np.column_stack([np.random.default_rng(0).random((100, 2)), np.zeros(100)])
+    vector = lowfold.VectorDiffusionMaps(2, n_eigenvectors=10, tangent_dim=2, n_neighbors=10).fit(X)
+    scalar = lowfold.DiffusionMaps(4, n_neighbors=10).fit(X)
+    assert np.allclose(vector.eigenvalues_, np.repeat([1, *scalar.eigenvalues_], 2), atol=1e-9)
+
+
+@pytest.mark.timeout(60)
+def test_vector_spectrum_of_the_sphere() -> None:
+    """Connection Laplacian of the unit sphere: l(l + 1) - 1 = 1, 5, 11 with multiplicities 6, 10, 14."""
+    X = fibonacci(1200)
+    scale, radius = 0.03, np.sqrt(5 * 0.03)
+    model = lowfold.VectorDiffusionMaps(
+        1, n_eigenvectors=30, tangent_dim=2, radius=radius, scale=scale, pca_scale=0.01, solver="lanczos"
+    ).fit(X)
+    cut = (1 - 6 * np.exp(-5)) / (1 - np.exp(-5))  # second moment of the Gaussian cut off at the radius
+    values = (1 - model.eigenvalues_) / (scale / 4 * cut)
+    for part, truth in ((values[:6], 1), (values[6:16], 5), (values[16:], 11)):
+        assert np.allclose(part, truth, rtol=0.16)
+        assert np.ptp(part) < 0.05 * truth
+    assert values[6] > 3
+    assert values[16] > 8
+    assert model.orientable_
+
+
+def test_flat_torus_has_parallel_fields() -> None:
+    u = np.arange(30) * 2 * np.pi / 30
+    a, b = (g.ravel() for g in np.meshgrid(u, u))
+    X = np.column_stack([np.cos(a), np.sin(a), np.cos(b), np.sin(b)])
+    model = lowfold.VectorDiffusionMaps(1, n_eigenvectors=10, tangent_dim=2, radius=0.5).fit(X)
+    assert np.allclose(model.eigenvalues_[:2], 1, atol=1e-6)
+    assert model.eigenvalues_[2] < 1 - 1e-4
+    fields = model.vector_fields()[:, :, :2]
+    assert fields.shape == (900, 4, 2)
+    length = np.linalg.norm(fields, axis=(1, 2))
+    assert length.std() / length.mean() < 1e-3
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_orientability(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    u, v = rng.uniform(0, 2 * np.pi, 1500), rng.uniform(-0.25, 0.25, 1500)
+    band = np.column_stack([(1 + v * np.cos(u / 2)) * np.cos(u), (1 + v * np.cos(u / 2)) * np.sin(u), v * np.sin(u / 2)])
+    ring = np.column_stack([np.cos(u), np.sin(u), v])
+    moebius = lowfold.VectorDiffusionMaps(1, n_neighbors=15, tangent_dim=2).fit(band)
+    cylinder = lowfold.VectorDiffusionMaps(1, n_neighbors=15, tangent_dim=2).fit(ring)
+    assert not moebius.orientable_
+    assert cylinder.orientable_
+    normals = np.cross(cylinder.tangents_[:, :, 0], cylinder.tangents_[:, :, 1]) * cylinder.orientation_[:, None]
+    outward = np.sign((normals[:, :2] * ring[:, :2]).sum(axis=1))
+    assert abs(outward.sum()) == len(ring)
+
+
+def test_orientation_of_two_pieces() -> None:
+    graph = Graph.from_edges(4, [[0, 1], [2, 3]])
+    sides = orientation(graph, np.array([[[-1.0]], [[-1.0]], [[1.0]], [[1.0]]]), np.ones(4))
+    assert sides.orientable
+    assert sides.signs[0] != sides.signs[1]
+    assert sides.signs[2] == sides.signs[3]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_new_points(seed: int) -> None:
+    X = lowfold.datasets.s_curve(300, random_state=seed).X
+    model = lowfold.VectorDiffusionMaps(3, n_neighbors=12, tangent_dim=2).fit(X)
+    trained = model._trained
+    found = lowfold.graph.query_neighborhoods(trained.source, X[:30], n_neighbors=trained.n_neighbors)
+    placed = model._extend.place(trained, X[:30], found, model._run())
+    assert np.allclose(placed, model.embedding_[:30], atol=1e-4 * np.abs(model.embedding_).max())
+    moved = model.transform(X[:30] + 0.01)
+    assert np.abs(moved - model.embedding_[:30]).max() < 0.1 * np.abs(model.embedding_).max()
+    near = model.distances(X[:5] + 1e-6, X[:5], kind="diffusion")
+    assert near.shape == (5, 5)
+    assert (np.argmin(near, axis=1) == np.arange(5)).all()
+
+
+def test_words() -> None:
+    X = np.random.default_rng(0).random((30, 3))
+    for parameters, words in (
+        ({"tangent_dim": 5}, "tangent_dim must be at most 3"),
+        ({"n_eigenvectors": 100, "tangent_dim": 2}, "at most 60"),
+        ({"n_components": 5, "n_eigenvectors": 2}, "number of pairs"),
+        ({"metric": "template"}, "Euclidean metric"),
+    ):
+        with pytest.raises(InvalidInput, match=words):
+            lowfold.VectorDiffusionMaps(**parameters).fit(X)
+    with pytest.raises(InvalidInput, match="points themselves"):
+        lowfold.VectorDiffusionMaps().fit(within_radius(source(X), 0.8).union())
