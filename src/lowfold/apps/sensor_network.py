@@ -97,7 +97,7 @@ def locate(
     if labels.max() > 0 and not len(rows):
         raise Disconnected(
             f"the measured pairs leave {labels.max() + 1} groups of sensors, of {np.bincount(labels)[0]} and fewer; no "
-            "position of one group relative to another is determined: measure pairs between them, or give anchors in each"
+            "position of one group relative to another is determined: measure pairs between, or give anchors in each"
         )
     pairs, squared = _with_anchor_pairs(pairs, lengths**2, rows, known)
     with single_threaded_blas():
@@ -169,8 +169,8 @@ def _anchors(anchors: Mapping[int, ArrayLike] | None, n: int, d: int) -> tuple[N
     spread = stacked_svd(known - known.mean(axis=0))[1]
     if len(rows) < d + 1 or spread[-1] <= 1e-9 * max(spread[0], 1e-300):
         raise InvalidInput(
-            f"{d + 1} anchors that do not lie on one {'line' if d == 2 else 'hyperplane'} are needed to fix positions
-            in " f"{d} dimensions; got {len(rows)}"
+            f"{d + 1} anchors that do not lie on one {'line' if d == 2 else 'hyperplane'} are needed to fix "
+            f"positions in {d} dimensions; got {len(rows)}"
         )
     return rows, known
 

@@ -62,7 +62,8 @@ def locate(
     found = find(matrix, known or None, n_components=dimension, nu="auto" if nu is None else nu, refine=refine)
     _write(out, names, found.positions)
     if not quiet:
-        _tell(f"{len(names)} sensors, {int(np.isfinite(matrix).sum() - len(names)) // 2} measured pairs, {len(known)} anchors")
+        count = int(np.isfinite(matrix).sum() - len(names)) // 2
+        _tell(f"{len(names)} sensors, {count} measured pairs, {len(known)} anchors")
         if truth is not None:
             true = read_positions(truth, names, dimension)
             if len(true) < len(names):
@@ -98,7 +99,7 @@ def read_distances(path: str) -> tuple[list[str], Any]:
         return names, D
     labelled = head is not None and width == len(head) and width == len(body) + 1
     if not labelled and width != len(body):
-        raise FileProblem(f"{path}: neither rows of two names and a distance nor a square matrix ({len(body)} x {width})")
+        raise FileProblem(f"{path}: neither rows a,b,distance nor a square matrix ({len(body)} x {width})")
     names = [row[0] for row in body] if labelled else head or [str(i) for i in range(width)]
     values = [[_number(path, i + 1, cell) for cell in (row[1:] if labelled else row)] for i, row in enumerate(body)]
     return list(names), np.array(values, dtype=np.float64)
@@ -116,7 +117,7 @@ def read_positions(path: str, names: list[str], dimension: int) -> dict[int, Any
         if row[0] not in place:
             raise FileProblem(f"{path}, row {line}: {row[0]!r} is in no measured pair")
         if len(row) != dimension + 1:
-            raise FileProblem(f"{path}, row {line}: a name and {dimension} coordinates are needed; got {len(row)} cells")
+            raise FileProblem(f"{path}, row {line}: a name and {dimension} coordinates needed; got {len(row)} cells")
         known[place[row[0]]] = np.array([_number(path, line, cell) for cell in row[1:]])
     return known
 
@@ -126,8 +127,9 @@ def _rows(path: str) -> list[list[str]]:
         text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise FileProblem(f"{path} cannot be read ({error})") from error
-    rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines()) if any(cell.strip() for cell in
-    row)] if not rows:
+    stripped = ([cell.strip() for cell in row] for row in csv.reader(text.splitlines()))
+    rows = [row for row in stripped if any(row)]
+    if not rows:
         raise FileProblem(f"{path} is empty; rows of two names and a distance are needed")
     return rows
 

@@ -98,13 +98,13 @@ def read_matrix(matrix: Any, kind: str, *, square: bool = True, diagonal: Floats
     D = np.asarray(matrix)
     if D.dtype.kind != "f":
         D = D.astype(np.float64)
-    _refuse_negative(D[D < 0], "precomputed distances")
+    _refuse_negative(np.fmin.reduce(D, axis=None, initial=0.0), "precomputed distances")
     return Pairs(np.sqrt(D) if kind == "precomputed_squared" else D)
 
 
-def _refuse_negative(values: NDArray[np.floating], what: str) -> None:
-    if values.size:
-        raise InvalidInput(f"{what} must be 0 or more, NaN where unmeasured; the smallest is {values.min():g}")
+def _refuse_negative(least: float, what: str) -> None:
+    if least < 0:
+        raise InvalidInput(f"{what} must be 0 or more, NaN where unmeasured; the smallest is {least:g}")
 
 
 def _measured(matrix: Any, kind: str, *, square: bool) -> Neighbors:
@@ -114,7 +114,7 @@ def _measured(matrix: Any, kind: str, *, square: bool) -> Neighbors:
     kept = ~np.isnan(values) & np.isfinite(values)
     if square:
         kept &= rows != A.indices
-    _refuse_negative(values[values < 0], "precomputed distances")
+    _refuse_negative(np.fmin.reduce(values, initial=0.0), "precomputed distances")
     values = np.sqrt(values) if kind == "precomputed_squared" else values
     rows, columns, values = rows[kept], A.indices[kept], values[kept]
     order = np.lexsort((columns, values, rows))

@@ -85,7 +85,7 @@ class Neighbors:
         return cls(np.concatenate([[0], np.cumsum(counts)]), flat[order], lengths[order], len(indices))
 
     def check(self) -> None:
-        """Raise unless these are neighbourhoods of the points themselves, rows sorted by distance, never the point itself."""
+        """Raise unless these are neighbourhoods of the points themselves, rows sorted by distance, itself left out."""
         rows = self.rows()
         if self.n != self.n_points:
             raise InvalidInput(f"Neighbors of {self.n} queries among {self.n_points} points are no graph of the points")
@@ -238,7 +238,7 @@ class Graph:
         rows = self.rows()
         inside = np.diff(rows) == 0
         if np.any(rows == self.indices) or np.any(np.diff(self.indices.astype(np.int64))[inside] <= 0):
-            raise InvalidInput("rows of a Graph are sorted by index, without repeats or self-edges; use Graph.from_edges")
+            raise InvalidInput("a Graph's rows are sorted by index, without repeats or self-edges; use Graph.from_edges")
         order = np.lexsort((rows, self.indices))
         if not (np.array_equal(self.indices[order], rows) and np.array_equal(rows[order], self.indices)):
             raise InvalidInput("a Graph has every edge in both rows; make one with Graph.from_edges or Neighbors.union")

@@ -38,7 +38,7 @@ class FactorOperator:
 
 
 def pair_distances(data: Data, pairs: NDArray[np.int64]) -> Floats:
-    """Distances of the pairs; NaN where the input does not have them (an unmeasured entry, two vertices without edge)."""
+    """Distances of the pairs; NaN where the input has none (an unmeasured entry, two vertices without edge)."""
     source = data.source
     i, j = pairs.T
     if isinstance(source, Points):
@@ -97,7 +97,7 @@ def factor_pairs(factor: Floats, d: int, solver: str, iterations: int) -> Eigenp
 
 
 def warn_if_unproven(name: str, solution: Solution, tol: float, way_out: str) -> None:
-    """The numbers, where the solver stopped short of its tolerance. The factorised route promises only a rough bound."""
+    """The numbers where the solver stopped short of `tol`. The factorised route promises a rough bound only."""
     allowed = 0.1 if solution.solver == "factorized" else tol
     if solution.converged or solution.stopped or abs(solution.gap) <= allowed:
         return

@@ -15,6 +15,7 @@ from lowfold._core.errors import InvalidInput, RepairWarning
 from lowfold._core.limits import Flag, Limits
 from lowfold._core.memory import require
 from lowfold._core.operators import CentredGram
+from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold.graph import Measured, Pairs, Points
 from lowfold.kernels import centred_gram, minimal_shift
@@ -130,7 +131,7 @@ class ClassicalMDS(Method):
                 "ClassicalMDS needs all pairs; a sparse matrix or a graph has unmeasured ones: use Isomap, which fills "
                 "them in by shortest paths, or MetricMDS, which leaves them out"
             )
-        return _repaired(source)
+        return _repaired(source, run)
 
     def kernel(self) -> CentredGram:
         """The centred Gram operator, rebuilt from the points or distances that the model keeps."""
@@ -138,18 +139,16 @@ class ClassicalMDS(Method):
         return centred_gram(D, shift=self.shift_, run=self._run())
 
 
-def _repaired(source: Pairs) -> NDArray[np.floating]:
+def _repaired(source: Pairs, run: Run) -> NDArray[np.floating]:
     """Symmetric with a zero diagonal; a change is told once."""
     D = source.distances
-    if not np.isfinite(D).all():
+    size = float(D.max(initial=0.0))  # not finite exactly when an entry is not, because none is negative
+    if not np.isfinite(size):
         i, j = np.argwhere(~np.isfinite(D))[0]
         raise InvalidInput(
             f"the dissimilarity of points {i} and {j} is {D[i, j]}; ClassicalMDS needs all pairs: use Isomap"
         )
-    size = float(np.abs(D).max(initial=0.0))
-    asymmetry = max(
-        (float(np.abs(D[a : a + 1024] - D[:, a : a + 1024].T).max()) for a in range(0, len(D), 1024)), default=0.0
-    )
+    asymmetry = _asymmetry(D, run)
     if asymmetry > 1e-6 * size:
         warnings.warn(
             f"the dissimilarities are not symmetric (up to {asymmetry:.3g}); the mean of both directions is used",
@@ -164,3 +163,16 @@ def _repaired(source: Pairs) -> NDArray[np.floating]:
         D = D.copy()
         np.fill_diagonal(D, 0.0)
     return D
+
+
+def _asymmetry(D: NDArray[np.floating], run: Run) -> float:
+    """max |D - D'|, by pairs of tiles that fit the cache."""
+    tiles = block_slices(len(D), 256)
+    worst = np.zeros(len(tiles))
+
+    def work(i: int) -> None:
+        a = tiles[i]
+        worst[i] = max(float(np.abs(D[a, b] - D[b, a].T).max()) for b in tiles[i:])
+
+    run_blocks(work, len(tiles), n_jobs=run.n_jobs)
+    return float(worst.max(initial=0.0))

@@ -233,7 +233,9 @@ class LandmarkMVU(GraphMethod):
     def _rebuilders(self, data: Data, run: Run) -> tuple[Source, Neighbors]:
         """The points and the neighbours that rebuild each; bridge ends count as neighbours of each other."""
         if data.source is None:
-            raise InvalidInput("LandmarkMVU needs points or distances to rebuild points from neighbours, not a graph alone")
+            raise InvalidInput(
+                "LandmarkMVU needs points or distances to rebuild points from neighbours, not a graph alone"
+            )
         k = min(self.reconstruction_neighbors, data.n - 1)
         found = neighborhoods(data.source, n_neighbors=k, search=self.search, run=run)
         if not len(data.bridges):
@@ -269,13 +271,17 @@ class LandmarkMVU(GraphMethod):
 
     def _piecewise(self, data: Data, labels: NDArray[np.int64], run: Run) -> Fit:
         if np.ndim(self.landmarks) > 0:
-            raise InvalidInput("pieces cannot be embedded one by one with given landmarks; pass their number, or connect")
+            raise InvalidInput(
+                "pieces cannot be embedded one by one with given landmarks; pass their number, or connect"
+            )
         return super()._piecewise(data, labels, run)
 
     def kernel(self) -> FactorOperator:
         """K = Q L Q' = Y Y', from the factor that the model keeps."""
         if not hasattr(self, "factor_"):
-            raise InvalidInput("pieces that were embedded one by one have no common kernel; fit with on_disconnected='connect'")
+            raise InvalidInput(
+                "pieces that were embedded one by one have no common kernel; fit with on_disconnected='connect'"
+            )
         return FactorOperator(self.factor_)
 
 

@@ -189,5 +189,7 @@ class MVU(GraphMethod):
     def kernel(self) -> FactorOperator:
         """K = Y Y', from the factor that the model keeps."""
         if not hasattr(self, "factor_"):
-            raise InvalidInput("pieces that were embedded one by one have no common kernel; fit with on_disconnected='connect'")
+            raise InvalidInput(
+                "pieces that were embedded one by one have no common kernel; fit with on_disconnected='connect'"
+            )
         return FactorOperator(self.factor_)

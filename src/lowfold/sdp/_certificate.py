@@ -1,7 +1,8 @@
 """The proof: weights on the pairs whose Laplacian is large enough bound the value of every feasible K.
 
 L_w = sum_e w_e (e_i - e_j)(e_i - e_j)'. Where L_w - (I - 11'/n) is psd, tr K <= sum_e w_e s_e for every feasible K:
-weak duality. Weights that come from a minimisation are not quite feasible. Two repairs make them so, and a second solve confirms:
+weak duality. Weights that come from a minimisation are not quite feasible. Two repairs make them so, and a second
+eigen-solve confirms it:
 
 - a direction v with v' L_w v = 1 - delta: send v as a flow f along the pairs, v = E'f. By Cauchy-Schwarz
   L_u - v v' is psd for u_e = |f_e| t / sqrt(s_e), t = sum_e |f_e| sqrt(s_e), at the price sum_e u_e s_e = t^2; so w +
@@ -54,7 +55,9 @@ def certify(program: Unfolding, E: csr_array, w: Floats, *, wanted: int = 16, ru
     low = values < 1.0
     directions = vectors[:, low]
     if low.any():
-        w = w + _flows(program, E, directions, abs(dual_value(w, program.squared, program.form, program.nu))) @ (1.0 - values[low])
+        w = w + _flows(program, E, directions, abs(dual_value(w, program.squared, program.form, program.nu))) @ (
+            1.0 - values[low]
+        )
         values, _ = _lowest(stress_laplacian(E, w), w, min(2, program.n - 1), run)
     mu = float(values.min())
     if not mu > 0:
@@ -63,7 +66,7 @@ def certify(program: Unfolding, E: csr_array, w: Floats, *, wanted: int = 16, ru
 
 
 def _lowest(L: csr_array, w: Floats, k: int, run: Run | None) -> tuple[Floats, Floats]:
-    """The k lowest eigenpairs of L_w beyond the constant; values less the norms of their residuals, so that they are bounds."""
+    """The k lowest eigenpairs of L_w beyond the constant; values less their residuals' norms, which makes them bounds."""
     jobs = None if run is None else run.n_jobs
     operator = SparseOperator(L, psd=_positive(L, w), laplacian=bool((w >= 0).all()))
     null = np.ones((L.shape[0], 1))

@@ -61,8 +61,10 @@ def unfold(
     callback: Callback | None = None,
     run: Run | None = None,
 ) -> Solution:
-    """Solve a program. `callback(step)` is called after every iteration (every round of the low-rank solvers; once, at the
-    end, by Clarabel); a true answer stops there.
+    """Solve a program.
+
+    `callback(step)` is called after every iteration (every round of the low-rank solvers; once, at the end, by
+    Clarabel); a true answer stops there.
 
     >>> from lowfold.sdp import unfolding
     >>> chain = unfolding(6, np.array([[i, i + 1] for i in range(5)]), np.ones(5), form="eq")
@@ -130,7 +132,7 @@ def solve_rank_one(
     max_iter: int = 100,
     callback: Callback | None = None,
 ) -> Solution:
-    """Solve the dense form; `lift` leads from L to coordinates. The gap and the violation are computed anew from them."""
+    """Solve the dense form; `lift` leads from L to coordinates, from which gap and violation are computed anew."""
     if not program.squared.any():
         return _coincident(program, solver)
     if solver == "interior":

@@ -55,7 +55,13 @@ def interior(program: RankOne, *, tol: float = 1e-6, max_iter: int = 100, callba
     for iteration in range(max_iter + 1):
         Z = _adjoint(G, point.w) - C
         excess = _values(G, point.L) - s
-        shown = excess + point.z if one_sided else excess - point.w / (2 * program.nu) if program.form == "slack" else excess
+        shown = (
+            excess + point.z
+            if one_sided
+            else excess - point.w / (2 * program.nu)
+            if program.form == "slack"
+            else excess
+        )
         primal = objective(float(np.sum(C * point.L)), excess, program.form, program.nu)
         bound = dual_value(point.w, s, program.form, program.nu)
         gap, violation = relative_gap(primal, bound), rms(shown)

@@ -51,9 +51,9 @@ def reconstruction_weights(
 def landmark_transform(W: csr_array, landmarks: Ints, *, kind: Literal["lsq", "direct"] = "lsq") -> Floats:
     """Q (n, m) with Q[landmarks] = I, rows summing to 1, in the original order of the points.
 
-    "lsq" minimises ||(I - W) Y|| over the other points: Q_u = -Phi_uu^-1 Phi_ul with Phi = (I - W)'(I - W). "direct" demands
-    that every other point is reproduced exactly, Q_u = (I - W_uu)^-1 W_ul; with weights of both signs it is
-    ill-conditioned.
+    "lsq" minimises ||(I - W) Y|| over the other points: Q_u = -Phi_uu^-1 Phi_ul with Phi = (I - W)'(I - W).
+    "direct" demands that every other point is rebuilt exactly, Q_u = (I - W_uu)^-1 W_ul; with weights of both signs it
+    is ill-conditioned.
     """
     n, m = int(W.shape[0]), len(landmarks)
     if len(np.unique(landmarks)) != m or m == 0 or landmarks.min() < 0 or landmarks.max() >= n:
@@ -82,8 +82,7 @@ def landmark_transform(W: csr_array, landmarks: Ints, *, kind: Literal["lsq", "d
         Q[other] = splu(csc_array(A)).solve(np.ascontiguousarray(B.toarray()))
     except RuntimeError as error:
         raise SolverFailed(
-            f"the landmark transformation is singular ({error}); use transform='lsq', other landmarks or more
-            neighbours"
+            f"the landmark transformation is singular ({error}); use 'lsq', other landmarks or more neighbours"
         ) from error
     return np.asarray(Q / Q.sum(axis=1, keepdims=True))
 

@@ -1,4 +1,4 @@
-"""The graph-Laplacian form: K = Q L Q' with the bottom eigenvectors Q of the graph's Laplacian and a small psd matrix L.
+"""The graph-Laplacian form: K = Q L Q' with the bottom eigenvectors Q of the graph Laplacian and a small psd L.
 
     maximise tr L - nu sum_e (g_e' L g_e - s_e)^2,   g_e = q_i - q_j
 
@@ -42,7 +42,7 @@ def laplacian_form(program: Unfolding, n_eigenvectors: int = 10, *, run: Run | N
 
 
 def small_slack(G: Floats, s: Floats, C: Floats, nu: float, *, tol: float = 1e-7) -> Floats:
-    """maximise <C, L> - nu sum_e (g_e' L g_e - s_e)^2 over psd L, by Newton's method along the central path of log det L."""
+    """maximise <C, L> - nu sum_e (g_e' L g_e - s_e)^2 over psd L, along the central path of log det L."""
     p = len(C)
     H, b, square = _collected(G, s, p)
     H, b = 2.0 * nu * H, 2.0 * nu * b + _svec(C)

@@ -62,8 +62,15 @@ class Inner:
 
 
 def minimise(
-    E: csr_array, Et: csr_array, s: Floats, Y: Floats, penalty: Penalty, *, tol: float, max_steps: int, max_products:
-    int
+    E: csr_array,
+    Et: csr_array,
+    s: Floats,
+    Y: Floats,
+    penalty: Penalty,
+    *,
+    tol: float,
+    max_steps: int,
+    max_products: int,
 ) -> Inner:
     """Newton's method from Y until the preconditioned gradient is below tol ||Y||."""
     products = 0
@@ -101,7 +108,7 @@ def _centred(V: Floats) -> Floats:
 
 
 def _aligned(Y: Floats) -> Floats:
-    """Y rotated to its principal axes, where the blocks of the Hessian that belong to different columns decouple best."""
+    """Y rotated to its principal axes, where the Hessian's blocks of different columns decouple best."""
     _, V = stacked_eigh(Y.T @ Y)
     return np.ascontiguousarray(_centred(Y @ V[:, ::-1]))
 
@@ -117,7 +124,7 @@ def _newton_direction(
     precondition: Precondition,
     residual: float,
 ) -> tuple[Floats, int]:
-    """Conjugate gradients on the Newton system; ends at the asked-for accuracy or at a direction of negative curvature."""
+    """Conjugate gradients on the Newton system; ends at the asked-for accuracy or at negative curvature."""
     x = np.zeros_like(gradient)
     R, Z = -gradient, -downhill
     P = Z.copy()
@@ -145,7 +152,7 @@ def _newton_direction(
 def _length(
     E: csr_array, s: Floats, Y: Floats, U: Floats, c: Floats, w: Floats, h: Floats, x: Floats, penalty: Penalty
 ) -> float:
-    """The best t > 0 of the quartic phi(Y + t x); halved while pairs that become active spoil it. 0 where none helps."""
+    """The best t > 0 of the quartic phi(Y + t x); halved while newly active pairs spoil it. 0 where none helps."""
     Ex = E @ x
     b, q = 2.0 * np.einsum("er,er->e", U, Ex), np.einsum("er,er->e", Ex, Ex)
     yx, xx = float(np.sum(Y * x)), float(np.sum(x * x))

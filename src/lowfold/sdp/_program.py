@@ -153,7 +153,7 @@ def path_variance(graph: Graph) -> float:
 
 
 def auto_penalty(program: Unfolding) -> float:
-    """nu = T / (2 m 0.002): at the optimum a pair stretches by w_e / (2 nu), and the w_e s_e add up to tr K, about T."""
+    """nu = T / (2 m 0.002): at the optimum a pair stretches by w_e / (2 nu); the w_e s_e add up to tr K, about T."""
     return max(path_variance(program.graph()), 1e-12) / (2 * SLACK * program.m) if program.m else 1.0
 
 

@@ -57,23 +57,26 @@ def refine(
 
     U, c, g = slope(Y)
     before = value = float(c @ c)
-    direction, iteration = -g, 0
-    for iteration in range(1, max_iter + 1):
+    direction, steps = -g, 0
+    for _ in range(max_iter):
         if float(np.sum(g * direction)) >= 0:
             direction = -g
         D = E @ direction
         b, q = 2.0 * np.einsum("er,er->e", U, D), np.einsum("er,er->e", D, D)
-        t = best_root(np.array([float(q @ q), 2.0 * float(b @ q), float(b @ b + 2.0 * (c @ q)), 2.0 * float(c @ b), 0.0]))
+        t = best_root(
+            np.array([float(q @ q), 2.0 * float(b @ q), float(b @ b + 2.0 * (c @ q)), 2.0 * float(c @ b), 0.0])
+        )
         if t == 0.0:
             break
         Y = Y + t * direction
+        steps += 1
         old = g
         U, c, g = slope(Y)
         former, value = value, float(c @ c)
         if former - value <= tol * max(former, 1e-300):
             break
         direction = -g + max(0.0, float(np.sum(g * (g - old)) / max(np.sum(old * old), 1e-300))) * direction
-    return Refined(Y, before, value, iteration)
+    return Refined(Y, before, value, steps)
 
 
 def _incidence(n: int, pairs: NDArray[np.int64]) -> csr_array:

@@ -16,6 +16,9 @@ Floats = NDArray[np.float64]
 Apply = Callable[[Floats], Floats]
 
 
+PATIENCE = 40  # multiplications without progress: rounding in the operator has been reached
+
+
 @dataclass(frozen=True, eq=False)
 class Ritz:
     """Approximate eigenpairs, leading first, with the number of block multiplications they took."""
@@ -110,6 +113,7 @@ def block_krylov(
     basis = _Basis(n, min(room, max_basis) + b)
     block = orthonormalise(start, [null])
     ritz = Ritz(np.empty(0), np.empty((n, 0)), 0, False)
+    best, best_at = np.inf, 0
     for iteration in range(1, max_iter + 1):
         product = remove(apply(block), null)
         basis.add(block, product)
@@ -121,7 +125,9 @@ def block_krylov(
         residuals = np.linalg.norm(basis.AV @ S[:, :count] - X * theta[:count], axis=0)
         converged = m >= room or (m > k and _small(residuals, theta, k, tol))
         ritz = Ritz(theta[:count], X, iteration, converged)
-        if converged:
+        worst = float(residuals.max())
+        best, best_at = (worst, iteration) if worst < 0.9 * best else (best, best_at)
+        if converged or iteration - best_at > PATIENCE:
             return ritz
         # Orthogonal to the whole basis, before a restart cuts it: only then does the new block span the residuals of
         # the Ritz vectors that are kept, and the space stays a Krylov space.
