@@ -68,7 +68,8 @@ def test_with_the_fewest_neighbours_it_is_ltsa(d: int, seed: int) -> None:
 
 def test_with_more_neighbours_it_is_not() -> None:
     X = datasets.s_curve(300, random_state=0).X
-    hessian, ltsa = (getattr(lowfold, name)(2, n_neighbors=12).fit(X).kernel().dense() for name in ("HessianLLE", "LTSA"))
+    names = ("HessianLLE", "LTSA")
+    hessian, ltsa = (getattr(lowfold, name)(2, n_neighbors=12).fit(X).kernel().dense() for name in names)
     assert np.linalg.norm(hessian - ltsa) > 0.1 * np.linalg.norm(ltsa)
 
 
@@ -93,10 +94,11 @@ def test_agrees_with_tapkee(seed: int) -> None:
 
 
 def test_one_dimension_works() -> None:
-    t = np.sort(np.random.default_rng(0).random(200)) * 4
-    X = np.column_stack([np.cos(t), np.sin(t), t])
-    Y = lowfold.HessianLLE(1, n_neighbors=5).fit_transform(X)
-    assert abs(np.corrcoef(Y[:, 0], t)[0, 1]) > 0.9999
+    for seed in range(3):
+        t = np.sort(np.random.default_rng(seed).random(200)) * 4
+        X = np.column_stack([np.cos(t), np.sin(t), t])
+        Y = lowfold.HessianLLE(1, n_neighbors=12).fit_transform(X)
+        assert abs(np.corrcoef(Y[:, 0], t)[0, 1]) > 0.9999
 
 
 def test_too_few_neighbours_are_refused_in_words() -> None:

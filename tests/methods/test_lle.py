@@ -1,6 +1,8 @@
-"""LLE: weights in all cases of the rank, invariances, closed classes, Gering's variants, new points, the experiments."""
+"""LLE: weights in all cases of the rank, invariances, closed classes, Gering's variants, new points, experiments."""
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 import pytest
@@ -54,7 +56,7 @@ def test_too_many_neighbours_give_the_least_norm_exact_weights() -> None:
 
 
 def test_the_case_that_the_printed_rule_misses() -> None:
-    Z = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0]])  # collinear, the point off their line: the null vector sums to zero
+    Z = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0]])  # the null vector sums to zero
     x = np.array([1.0, 1, 0])
     w = limit_weights(gram(x, Z))[0]
     assert np.allclose(w, 1 / 3)
@@ -190,7 +192,7 @@ def test_few_neighbours_make_closed_classes_and_they_are_joined() -> None:
     assert nullity(W.T @ W, 1e-11) >= classes
     with pytest.warns(DisconnectedWarning, match=f"{classes} components .* closed class"):
         model = lowfold.LLE(2, n_neighbors=4).fit(curve.X)
-    assert nullity(model.kernel().dense(), 1e-13) == 1
+    assert nullity(model.kernel().dense(), 1e-14) == 1
     assert len(model.bridges_) == classes - 1
 
 
@@ -215,10 +217,10 @@ def test_outliers_count_less() -> None:
         good = np.setdiff1d(np.arange(600), bad)
         score = [
             explained(curve.coordinates[good], lowfold.LLE(2, n_neighbors=12, robust=r).fit_transform(X)[good]).mean()
-            for r in (None, 1.0)
+            for r in (None, 3.0)
         ]
         gains.append(score[1] - score[0])
-    assert np.mean(gains) > 0
+    assert np.mean(gains) > 0.02
     plain = lowfold.LLE(2, n_neighbors=12).fit(X)
     huge = lowfold.LLE(2, n_neighbors=12, robust=1e9).fit(X)
     assert angle(plain.embedding_, huge.embedding_) < 1e-6
@@ -232,8 +234,10 @@ def test_outliers_count_less() -> None:
 def test_neighbourhoods_that_adapt() -> None:
     rng = np.random.default_rng(0)
     u = np.concatenate([rng.random(150) * 0.15, 0.15 + rng.random(150) * 0.85])  # dense, then sparse
-    X = np.column_stack([np.cos(6 * u), np.sin(6 * u), 0.02 * rng.random(300)])
-    model = lowfold.LLE(1, n_neighbors=20, flatness=0.02).fit(X)
+    X = np.column_stack([np.cos(6 * u), np.sin(6 * u), 1e-3 * rng.random(300)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DisconnectedWarning)
+        model = lowfold.LLE(1, n_neighbors=20, flatness=0.02).fit(X)
     counts = model.neighbors_.counts
     assert counts.min() >= 3
     assert counts.max() == 20
@@ -270,7 +274,8 @@ def test_nonnegative_weights_are_stochastic_and_worse() -> None:
     roll = datasets.swiss_roll(1000, random_state=0)
     affine = lowfold.LLE(2, n_neighbors=10).fit(roll.X)
     clipped = lowfold.LLE(2, n_neighbors=10, weights="clipped").fit(roll.X)
-    assert explained(roll.coordinates, affine.embedding_).mean() > explained(roll.coordinates, clipped.embedding_).mean()
+    good, bad = (explained(roll.coordinates, model.embedding_).mean() for model in (affine, clipped))
+    assert good > bad
 
 
 def test_bounds_on_k_are_said() -> None:
@@ -300,8 +305,6 @@ def test_noise_and_neighbours_on_the_s_curve() -> None:
 
 def test_many_neighbours_act_like_pca() -> None:
     roll = datasets.swiss_roll(400, random_state=0)
-    linear = [
-        explained(lowfold.LLE(2, n_neighbors=k).fit_transform(roll.X), roll.X).min() for k in (12, 200)
-    ]
+    linear = [explained(lowfold.LLE(2, n_neighbors=k).fit_transform(roll.X), roll.X).min() for k in (12, 200)]
     assert linear[0] < 0.9
     assert linear[1] > 0.999

@@ -22,7 +22,8 @@ def source(X):
 
 def alignment(X, k, d, include_self=True):
     found = nearest(source(X), k)
-    return tangent_alignment(Patches.around(found, include_self=include_self), geometry_of(source(X), found), d, Run())[0]
+    patches = Patches.around(found, include_self=include_self)
+    return tangent_alignment(patches, geometry_of(source(X), found), d, Run())[0]
 
 
 @pytest.mark.parametrize("seed", range(3))

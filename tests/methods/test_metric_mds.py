@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -71,17 +69,20 @@ def test_a_weight_of_zero_is_a_missing_pair() -> None:
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_stress_is_that_of_scikit_learn_or_less(seed: int) -> None:
-    D = cdist(*[points(seed, 60, 6)] * 2)
-    init = points(seed + 10, 60)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        Z, stress = smacof(D, n_components=2, init=init, n_init=1, max_iter=5000, eps=1e-13, normalized_stress=False)
-    model = MetricMDS(2, metric="precomputed", init=init, max_iter=5000, tol=1e-13).fit(D)
-    if procrustes(model.embedding_, Z)[2] < 1e-3:  # the same of the many local minima
-        assert model.stress_ == pytest.approx(stress, rel=1e-6)
-    assert MetricMDS(2, metric="precomputed").fit(D).stress_ < 1.02 * stress
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_stress_is_that_of_scikit_learn_or_less() -> None:
+    same = 0
+    for seed in range(4):
+        D = cdist(*[points(seed, 40, 6)] * 2)
+        init = points(seed + 10)
+        settings = {"n_components": 2, "init": init, "n_init": 1, "max_iter": 2000, "eps": 1e-12}
+        Z, stress = smacof(D, normalized_stress=False, **settings)
+        model = MetricMDS(2, metric="precomputed", init=init, max_iter=2000, tol=1e-12).fit(D)
+        if procrustes(model.embedding_, Z)[2] < 1e-4:  # the same of the many local minima
+            same += 1
+            assert model.stress_ == pytest.approx(stress, rel=1e-5)
+        assert MetricMDS(2, metric="precomputed").fit(D).stress_ < 1.05 * stress
+    assert same >= 1
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -122,7 +123,7 @@ def test_the_history_never_rises(algorithm: str, weights: str | None) -> None:
 def test_sammon_keeps_small_distances_better() -> None:
     X = points(3, 80, 6)
     D = cdist(X, X)
-    near = (D < np.quantile(D, 0.1)) & (D > 0)
+    near = (np.quantile(D, 0.1) > D) & (D > 0)
 
     def error(model: MetricMDS) -> float:
         return float(np.abs(D - cdist(model.embedding_, model.embedding_))[near].mean())
@@ -194,6 +195,7 @@ def test_shepard_pairs() -> None:
     assert len(model.shepard(100).distances) <= 120
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_by_the_budget() -> None:
     """Beyond it distances are made anew in each pass; the result is the same but for float32 rounding."""
     X = lowfold.datasets.s_curve(5_100, random_state=0).X

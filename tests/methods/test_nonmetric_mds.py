@@ -55,20 +55,22 @@ def test_similarities_count_in_reverse() -> None:
         NonmetricMDS(2, metric="precomputed_similarity").fit(csr_array(D))
 
 
-@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.filterwarnings("ignore::FutureWarning")
-def test_as_scikit_learn(seed: int) -> None:
-    """scikit-learn has secondary ties, and divides by the disparities' size: its number is the tangent, ours the sine."""
-    D = np.round(3 * distances(seed, d=4)) + 0.5
-    np.fill_diagonal(D, 0)
-    init = np.random.default_rng(seed).normal(size=(30, 2))
-    settings = {"n_components": 2, "init": init, "n_init": 1, "max_iter": 4000, "eps": 1e-13}
-    Z, stress = smacof(D, metric=False, normalized_stress=True, **settings)
-    model = NonmetricMDS(2, metric="precomputed", ties="secondary", init=init, **TIGHT).fit(D)
-    ours = float(np.tan(np.arcsin(model.normalized_stress_)))
-    if procrustes(Z, model.embedding_)[2] < 1e-6:
-        assert ours == pytest.approx(stress, rel=1e-3)
-    assert ours < 1.1 * stress
+def test_as_scikit_learn() -> None:
+    """scikit-learn has secondary ties; its stress is a tangent where Kruskal's, and ours, is the sine."""
+    same = 0
+    for seed in range(4):
+        D = np.round(3 * distances(seed, d=4)) + 0.5
+        np.fill_diagonal(D, 0)
+        init = np.random.default_rng(seed).normal(size=(30, 2))
+        settings = {"n_components": 2, "init": init, "n_init": 1, "max_iter": 2000, "eps": 1e-12}
+        Z, stress = smacof(D, metric=False, normalized_stress=True, **settings)
+        model = NonmetricMDS(2, metric="precomputed", ties="secondary", init=init, **TIGHT).fit(D)
+        ours = float(np.tan(np.arcsin(model.normalized_stress_)))
+        if procrustes(Z, model.embedding_)[2] < 1e-6:  # the same of the many local minima
+            same += 1
+            assert ours == pytest.approx(stress, rel=1e-3)
+    assert same >= 1
 
 
 def test_primary_ties_fit_better() -> None:

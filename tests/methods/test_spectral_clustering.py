@@ -60,7 +60,7 @@ def test_left_eigenvectors_of_the_degree_normalised_laplacian(seed: int) -> None
 @pytest.mark.parametrize("seed", SEEDS)
 def test_two_clusters_come_near_the_best_cut(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    X = np.vstack([rng.normal(size=(6, 2)), rng.normal(size=(5, 2)) + [3.5, 0]])
+    X = np.vstack([rng.normal(size=(6, 2)), rng.normal(size=(5, 2)) + np.array([3.5, 0])])
     model = lowfold.SpectralClustering(2, n_neighbors=10, scale=4.0).fit(X)
     W = gaussian(model.graph_, scale=4.0)
     best = min(normalized_cut(W, [0, *bits]) for bits in product([0, 1], repeat=10) if any(bits))

@@ -44,9 +44,10 @@ def test_full_supervision_counts_classes(weights: str) -> None:
     model = lowfold.SupervisedLLE(2, n_neighbors=10, supervision=1, weights=weights).fit(X, y)
     assert nullity(model.kernel().dense(), 1e-12) == 3
     indicators = np.eye(3)[y]
-    assert angle(model.embedding_, indicators - indicators.mean(axis=0)) < 1e-4 or angle(
-        np.column_stack([np.ones(240), model.embedding_]), indicators
-    ) < 1e-5
+    assert (
+        angle(model.embedding_, indicators - indicators.mean(axis=0)) < 1e-4
+        or angle(np.column_stack([np.ones(240), model.embedding_]), indicators) < 1e-5
+    )
     for c in range(3):
         assert np.ptp(model.embedding_[y == c], axis=0).max() < 1e-5
 
@@ -76,9 +77,7 @@ def test_a_point_without_its_kind() -> None:
     y = y.copy()
     y[3] = 9  # alone in its class
     for rule in ("within", "among"):
-        assert np.isfinite(
-            lowfold.SupervisedLLE(2, n_neighbors=8, class_neighbors=rule).fit(X, y).embedding_
-        ).all()
+        assert np.isfinite(lowfold.SupervisedLLE(2, n_neighbors=8, class_neighbors=rule).fit(X, y).embedding_).all()
     full = lowfold.SupervisedLLE(3, n_neighbors=8, supervision=1).fit(X, y)
     assert nullity(full.kernel().dense(), 1e-12) == 4
 

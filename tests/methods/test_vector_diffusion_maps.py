@@ -37,16 +37,16 @@ def test_alignment_is_great_circle_transport(seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(60, 3))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    O = sphere_bases(X, seed)
+    bases = sphere_bases(X, seed)
     i, j = np.nonzero(np.triu(X @ X.T > 0.05, 1))
-    transports, certainty = align(O[i], O[j])
+    transports, certainty = align(bases[i], bases[j])
     for a, b, T in zip(i, j, transports):
         axis = np.cross(X[b], X[a])
         c, s = X[a] @ X[b], np.linalg.norm(axis)
         k = axis / s
         K = np.array([[0, -k[2], k[1]], [k[2], 0, -k[0]], [-k[1], k[0], 0]])
         R = np.eye(3) + s * K + (1 - c) * K @ K  # turns x_j into x_i
-        assert np.allclose(O[a].T @ R @ O[b], T, atol=1e-10)
+        assert np.allclose(bases[a].T @ R @ bases[b], T, atol=1e-10)
     assert np.allclose(certainty, [X[a] @ X[b] for a, b in zip(i, j)])
 
 
@@ -181,7 +181,8 @@ def test_flat_torus_has_parallel_fields() -> None:
 def test_orientability(seed: int) -> None:
     rng = np.random.default_rng(seed)
     u, v = rng.uniform(0, 2 * np.pi, 1500), rng.uniform(-0.25, 0.25, 1500)
-    band = np.column_stack([(1 + v * np.cos(u / 2)) * np.cos(u), (1 + v * np.cos(u / 2)) * np.sin(u), v * np.sin(u / 2)])
+    r = 1 + v * np.cos(u / 2)
+    band = np.column_stack([r * np.cos(u), r * np.sin(u), v * np.sin(u / 2)])
     ring = np.column_stack([np.cos(u), np.sin(u), v])
     moebius = lowfold.VectorDiffusionMaps(1, n_neighbors=15, tangent_dim=2).fit(band)
     cylinder = lowfold.VectorDiffusionMaps(1, n_neighbors=15, tangent_dim=2).fit(ring)

@@ -1,7 +1,7 @@
 """Alignment kernels: K = sum_i S_i' W_i S_i, patch matrices accumulated at the places of their members.
 
-Every alignment method has W_i = B_i B_i' (LLE, Hessian LLE) or W_i = I - B_i B_i' (LTSA) with few columns in B_i, so B is
-kept, N K r numbers, and the sum is merged row by row: no N K^2 triplets are ever stored.
+Every alignment method has W_i = B_i B_i' (LLE, Hessian LLE) or W_i = I - B_i B_i' (LTSA) with few columns in B_i, so
+B is kept, N K r numbers, and the sum is merged row by row: no N K^2 triplets are ever stored.
 """
 
 from __future__ import annotations
@@ -60,16 +60,18 @@ def align(alignment: Alignment, *, run: Run | None = None) -> SparseOperator:
     indptr, members = patches.indptr, patches.members
     factor = np.ascontiguousarray(alignment.factor)
     start, owner, entry = loops.containing(indptr, members, n)
+    order = loops.walk(indptr, members, n)
     counts = np.zeros(n, dtype=np.int64)
     blocks = block_slices(n, max(2048, -(-n // 64)))
 
     def count(b: int) -> None:
-        loops.count_columns(blocks[b].start, blocks[b].stop, indptr, members, start, owner, counts)
+        loops.count_columns(blocks[b].start, blocks[b].stop, order, indptr, members, start, owner, counts)
 
     def fill(b: int) -> None:
         loops.fill_rows(
             blocks[b].start,
             blocks[b].stop,
+            order,
             indptr,
             members,
             factor,

@@ -34,8 +34,8 @@ def enter(A, u, free):
     for j in range(len(u)):
         if not free[j]:
             gradient = 1.0
-            for l in range(len(u)):
-                gradient -= A[j, l] * u[l]
+            for other in range(len(u)):
+                gradient -= A[j, other] * u[other]
             if gradient > most:
                 best, most = j, gradient
     return best

@@ -29,8 +29,8 @@ def quadratic_dimension(d: int) -> int:
 def hessian_rows(V: Floats) -> Floats:
     """Q (m, K, d(d+1)/2): columns v_a * v_b, a <= b, made orthonormal after [1/sqrt(K), V] by Gram-Schmidt.
 
-    Q'f estimates the second derivatives of f: it is 0 for every affine function of the coordinates V. Columns that depend
-    on those before (a patch with fewer points than d_q, or on a curve) are zero.
+    Q'f estimates the second derivatives of f: it is 0 for every affine function of the coordinates V. Columns that
+    depend on those before (a patch with fewer points than d_q, or on a curve) are zero.
     """
     d = V.shape[2]
     products = np.concatenate([V[:, :, a : a + 1] * V[:, :, a:] for a in range(d)], axis=2)

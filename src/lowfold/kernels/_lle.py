@@ -1,7 +1,7 @@
 """Reconstruction weights: each point as an affine combination of its neighbours.
 
-Roweis & Saul (2000), doi:10.1126/science.290.5500.2323; Wang (2012), Sections 10.2 and 10.4, doi:10.1007/978-3-642-27497-8;
-Zhang & Wang (2007), MLLE, Advances in Neural Information Processing Systems 19.
+Roweis & Saul (2000), doi:10.1126/science.290.5500.2323; Wang (2012), Sections 10.2 and 10.4,
+doi:10.1007/978-3-642-27497-8; Zhang & Wang (2007), MLLE, Advances in Neural Information Processing Systems 19.
 """
 
 from __future__ import annotations
@@ -23,22 +23,25 @@ WEIGHTS = ("affine", "clipped", "convex")
 REG_WHEN = ("always", "k>D", "k>d", "never")
 
 
-def gram_weights(C: Floats, *, reg: float = 1e-3, kind: str = "affine") -> Floats:
-    """w (m, k) minimising w'Cw + reg tr(C) ||w||^2 with sum_j w_j = 1, from local Gram matrices C (m, k, k).
+def gram_weights(C: Floats, *, reg: float = 1e-3, kind: str = "affine", penalty: Floats | None = None) -> Floats:
+    """w (m, k) minimising w'Cw + reg tr(C) sum_j p_j w_j^2 with sum_j w_j = 1, from local Gram matrices C (m, k, k).
 
-    C w = 1, divided by its sum. With reg=0 all four cases of the rank have their answer, the limit reg -> 0: see
-    `limit_weights`. `kind` "clipped" sets negative weights to 0 and divides by the new sum (Wang 2012, Remark 10.1);
-    "convex" minimises over w >= 0: generalised barycentric coordinates of the nearest point of the neighbours' hull.
-    A point that coincides with a neighbour takes weight 1 on it, whatever `reg`.
+    (C + ridge) w = 1, divided by its sum; p = `penalty` (m, k) is 1 unless given. With reg=0 all four cases of the
+    rank have their answer, the limit reg -> 0: see `limit_weights`. `kind` "clipped" sets negative weights to 0 and
+    divides by the new sum (Wang 2012, Remark 10.1); "convex" minimises over w >= 0: generalised barycentric
+    coordinates of the nearest point of the neighbours' hull. A point that coincides with a neighbour takes weight 1
+    on it, whatever `reg`.
     """
     m, k, _ = C.shape
     trace = np.trace(C, axis1=1, axis2=2)
+    p = np.ones((m, k)) if penalty is None else penalty
+    # Inside the hull convex weights are not unique without some ridge.
+    share = max(reg, 1e-9) if kind == "convex" else reg
+    ridge = (np.where(trace > 0, share * trace, 1.0)[:, None] * p)[:, :, None] * np.eye(k)
     if kind == "convex":
-        # Some ridge is always needed: inside the hull convex weights are not unique.
-        w = _convex(C + (np.where(trace > 0, max(reg, 1e-9) * trace, 1.0))[:, None, None] * np.eye(k))
+        w = _convex(C + ridge)
     elif reg > 0:
-        ridge = C + (np.where(trace > 0, reg * trace, 1.0))[:, None, None] * np.eye(k)
-        w = np.linalg.solve(ridge, np.ones((m, k, 1)))[:, :, 0]
+        w = np.asarray(np.linalg.solve(C + ridge, np.ones((m, k, 1)))[:, :, 0], dtype=np.float64)
         w /= w.sum(axis=1, keepdims=True)
     else:
         w = limit_weights(C)
@@ -55,11 +58,12 @@ def gram_weights(C: Floats, *, reg: float = 1e-3, kind: str = "affine") -> Float
 def limit_weights(C: Floats, *, tol: float = 1e-12) -> Floats:
     """Weights without a ridge: the minimum-norm minimiser of w'Cw with sum 1, whatever the rank of C.
 
-    With P the projector on the null space of C: w = P1 / (1'P1) where P1 is not zero (the point lies in the affine hull of
-    its neighbours), else w = C^+ 1 / (1'C^+ 1). The second also covers a null vector that sums to zero (neighbours affinely
-    dependent, the point off their hull), for which the rule of Wang (2012), Section 10.4.2 divides by zero.
+    With P the projector on the null space of C: w = P1 / (1'P1) where P1 is not zero (the point lies in the affine
+    hull of its neighbours), else w = C^+ 1 / (1'C^+ 1). The second also covers a null vector that sums to zero
+    (neighbours affinely dependent, the point off their hull), for which the rule of Wang (2012), Section 10.4.2
+    divides by zero.
     """
-    m, k, _ = C.shape
+    k = C.shape[1]
     values, V = stacked_eigh(C)
     size = np.maximum(values[:, -1:], 0.0)
     null = values <= tol * k * size
@@ -85,11 +89,20 @@ def applied_reg(reg: float, when: str, k: int, n_features: int, d: int) -> float
 
 
 def reconstruction_alignment(
-    patches: Patches, geometry: Geometry, d: int, run: Run, *, reg: float, reg_when: str, kind: str
+    patches: Patches,
+    geometry: Geometry,
+    d: int,
+    run: Run,
+    *,
+    reg: float,
+    reg_when: str = "always",
+    kind: str = "affine",
+    rho: Floats | None = None,
 ) -> tuple[Alignment, Floats]:
     """B_i = e_i - w_i, so that K = (I - W)'(I - W); and the residuals ||x_i - sum_j w_ij x_j||.
 
-    Patches have the point itself first. Wang (2012), eq. (10.6).
+    Patches have the point itself first. Wang (2012), eq. (10.6). With `rho` (see `outlier_factors`) the ridge on
+    neighbour j is divided by rho_j and row i of I - W multiplied by sqrt(rho_i).
     """
     B = np.zeros((len(patches.members), 1))
     residuals = np.zeros(patches.n)
@@ -98,9 +111,12 @@ def reconstruction_alignment(
     def work(b: int) -> None:
         rows, index, places = blocks[b]
         C = geometry.spokes(index[:, 0].astype(np.int64), index[:, 1:])
-        w = gram_weights(C, reg=applied_reg(reg, reg_when, C.shape[1], geometry.n_features, d), kind=kind)
-        B[places[:, 0], 0] = 1.0
-        B[places[:, 1:], 0] = -w
+        ridge = applied_reg(reg, reg_when, C.shape[1], geometry.n_features, d)
+        penalty = None if rho is None else 1.0 / rho[index[:, 1:]]
+        w = gram_weights(C, reg=ridge, kind=kind, penalty=penalty)
+        size = 1.0 if rho is None else np.sqrt(rho[rows])
+        B[places[:, 0], 0] = size
+        B[places[:, 1:], 0] = -w * np.reshape(size, (-1, 1))
         residuals[rows] = np.sqrt(np.maximum(np.einsum("mj,mjl,ml->m", w, C, w), 0.0))
 
     with run.stage("reconstruction weights") as progress:
@@ -108,16 +124,13 @@ def reconstruction_alignment(
     return Alignment(patches, B), residuals
 
 
-def down_weighted(alignment: Alignment, residuals: Floats, scale: float) -> tuple[Alignment, Floats]:
-    """Rows of I - W times sqrt(rho_i), rho_i = 1 / (1 + (r_i / s)^2), s = scale times the median residual.
+def outlier_factors(residuals: Floats, scale: float) -> Floats:
+    """rho_i = 1 / (1 + (r_i / s)^2), s = `scale` times the median residual: near 0 for points their neighbours miss.
 
-    Points that their neighbours do not explain (outliers) count less (Gering 2002, who proposes to reduce the weight of
-    points with a large least-squares residual). K stays psd and keeps K1 = 0.
+    Gering (2002) proposes to reduce the reconstruction weights of points with a large least-squares residual.
     """
     s = scale * float(np.median(residuals))
-    rho = 1.0 / (1.0 + (residuals / s) ** 2) if s > 0 else (residuals == 0).astype(np.float64)
-    root = np.repeat(np.sqrt(rho), alignment.patches.sizes)
-    return Alignment(alignment.patches, alignment.factor * root[:, None]), rho
+    return 1.0 / (1.0 + (residuals / s) ** 2) if s > 0 else np.where(residuals > 0, 1e-3, 1.0)
 
 
 def modified_alignment(
@@ -125,9 +138,10 @@ def modified_alignment(
 ) -> tuple[Alignment, NDArray[np.int64]]:
     """Several weight vectors per point (Zhang & Wang 2007), and how many each point has.
 
-    Where C_i is nearly singular many weight vectors reconstruct the point equally well. The s_i smallest eigenvectors V_i
-    of C_i, turned by a Householder reflection and shifted by the regularised weights, W_i = V_i H_i + (1 - a_i) w_i 1',
-    all sum to one; s_i is the largest for which the energy left out is below the median share eta beyond d dimensions.
+    Where C_i is nearly singular many weight vectors reconstruct the point equally well. The s_i smallest eigenvectors
+    V_i of C_i, turned by a Householder reflection and shifted by the regularised weights, W_i = V_i H_i + (1 - a_i)
+    w_i 1', all sum to one; s_i is the largest for which the energy left out is below the median share eta beyond d
+    dimensions.
     """
     eta = _median_share(patches, geometry, d)
     widest = int(patches.sizes.max(initial=2)) - 1
@@ -161,8 +175,8 @@ def _median_share(patches: Patches, geometry: Geometry, d: int) -> float:
 
 
 def multiple_weights(C: Floats, d: int, eta: float, reg: float) -> tuple[Floats, NDArray[np.int64]]:
-    """W (m, k, s_max), columns beyond s_i zero, and s (m,): at most k - d weight vectors per point, each summing to 1."""
-    m, k, _ = C.shape
+    """W (m, k, s_max), columns beyond s_i zero, and s (m,): up to k - d weight vectors per point, summing to 1 each."""
+    k = C.shape[1]
     values, V = stacked_eigh(C)
     values = np.maximum(values, 0.0)
     w = gram_weights(C, reg=reg)

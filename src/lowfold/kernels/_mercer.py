@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
+from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.stacks import stacked_eigh
 from lowfold.spectral import fix_signs
 
@@ -124,7 +125,8 @@ def _expand(kernel: Gram, nodes: Floats, weights: Floats) -> MercerExpansion:
     K = np.asarray(kernel(nodes, nodes), dtype=np.float64)
     if np.abs(K - K.T).max() > 1e-9 * max(float(np.abs(K).max()), np.finfo(float).tiny):
         raise InvalidInput("a kernel must be symmetric, k(x, y) = k(y, x); this one is not")
-    values, vectors = stacked_eigh(root[:, None] * K * root[None, :])
+    with single_threaded_blas():
+        values, vectors = stacked_eigh(root[:, None] * K * root[None, :])
     safe = np.where(root > 0, root, 1.0)
     functions = fix_signs(vectors[:, ::-1]) / safe[:, None]
     return MercerExpansion(values[::-1], functions, nodes, weights, float((np.diagonal(K) * weights).sum()), kernel)

@@ -20,7 +20,7 @@ from lowfold.graph import Measured, Neighbors, Pairs, Points, Source
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-RANK_TOL = 1e-7  # singular values are square roots of a Gram matrix's eigenvalues: below this of the largest is rounding
+RANK_TOL = 1e-7  # singular values are roots of a Gram matrix's eigenvalues: below this of the largest is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def twins(neighbors: Neighbors) -> NDArray[np.bool_]:
     """Points whose only neighbour lies at distance zero: they repeat it and are placed with it."""
     single = neighbors.counts == 1
     single[single] = neighbors.distances[neighbors.indptr[:-1][single]] == 0
-    return single
+    return np.asarray(single)
 
 
 class Geometry(Protocol):
@@ -122,7 +122,7 @@ class Coordinates:
         P = self.F[index].astype(np.float64)
         P -= P[:, :1].copy()  # near zero first: far from the origin a mean would lose digits
         P -= P.mean(axis=1, keepdims=True)
-        return P
+        return np.asarray(P)
 
     def spokes(self, centre: NDArray[np.integer] | NDArray[np.floating], index: NDArray[np.integer]) -> Floats:
         c = self.F[centre] if centre.dtype.kind in "iu" else self.points.features(np.asarray(centre))
@@ -204,7 +204,7 @@ def geometry_of(source: Source | None, neighbors: Neighbors) -> Geometry:
 def double_centred(S: Floats) -> Floats:
     """-1/2 H S H for a stack of squared distances."""
     rows = S.mean(axis=2, keepdims=True)
-    return -0.5 * (S - rows - rows.transpose(0, 2, 1) + rows.mean(axis=1, keepdims=True))
+    return np.asarray(-0.5 * (S - rows - rows.transpose(0, 2, 1) + rows.mean(axis=1, keepdims=True)))
 
 
 def _stored(pairs: Neighbors, index: NDArray[np.integer]) -> Floats:

@@ -1,8 +1,8 @@
 """Patches across a gap: two pieces laid side by side in one set of flat coordinates.
 
 Principal components of both sides together would see the gap first and flatten the sides; so each side keeps its own
-tangent coordinates, the second is turned to fit the first, and the gap keeps its length. Functions that are affine in these
-coordinates are affine on each side: two separated planes and one such patch have exactly d + 1 null vectors.
+tangent coordinates, the second is turned to fit the first, and the gap keeps its length. Functions that are affine in
+these coordinates are affine on each side: two separated planes and one such patch have exactly d + 1 null vectors.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
-from lowfold.graph import Bridges, Neighbors
+from lowfold.graph import Bridges, Graph, Neighbors
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._patches import Geometry, Patches
 from lowfold.kernels._tangent import affine_basis, orthonormal_columns, tangents
@@ -30,7 +30,7 @@ def unfolded(P: Floats, split: int, d: int) -> Floats:
         theta = local.V[0] * local.sigma[0]
         inverse = np.where(local.sigma[0] > 0, 1.0 / np.where(local.sigma[0] > 0, local.sigma[0], 1.0), 0.0)
         sides.append(theta)
-        frames.append((part - middle).T @ (local.V[0] * inverse))  # orthonormal columns, zero where there is no direction
+        frames.append((part - middle).T @ (local.V[0] * inverse))  # orthonormal or zero columns
         middles.append(middle)
     left, _, right = stacked_svd(frames[0].T @ frames[1])
     turn = left @ right  # the rotation that brings the second frame nearest to the first
@@ -44,11 +44,12 @@ def unfolded(P: Floats, split: int, d: int) -> Floats:
 def bridge_alignment(
     bridges: Bridges, neighbors: Neighbors, labels: Ints, geometry: Geometry, d: int, run: Run
 ) -> Alignment:
-    """One patch per bridge: each end with those of its neighbours that belong to its piece, unfolded. W = I - G G'."""
+    """One patch per bridge: each end with its neighbours in its own piece, unfolded. W = I - G G'."""
     members: list[Ints] = []
     factors: list[Floats] = []
+    graph = neighbors.union()
     for i, j in bridges.edges:
-        one, other = _side(i, neighbors, labels), _side(j, neighbors, labels)
+        one, other = (_side(int(end), graph, labels, d + 2) for end in (i, j))
         index = np.concatenate([one, other])
         theta = unfolded(geometry.centred(index[None])[0], len(one), d)
         theta = orthonormal_columns((theta - theta.mean(axis=0))[None], None)
@@ -60,6 +61,12 @@ def bridge_alignment(
     return Alignment(patches, np.concatenate(factors), complement=True)
 
 
-def _side(i: int, neighbors: Neighbors, labels: Ints) -> Ints:
-    near = neighbors.row(int(i))[0].astype(np.int64)
-    return np.concatenate([[int(i)], near[labels[near] == labels[i]]])
+def _side(end: int, graph: Graph, labels: Ints, least: int) -> Ints:
+    """A bridge's end and the points around it in its piece: ring after ring, until there are `least` or no more."""
+    inside = np.array([end])
+    while True:
+        ring = np.unique(np.concatenate([graph.row(int(i))[0] for i in inside])).astype(np.int64)
+        ring = np.setdiff1d(ring[labels[ring] == labels[end]], inside)
+        inside = np.concatenate([inside, ring])
+        if len(inside) >= least or len(ring) == 0:
+            return inside

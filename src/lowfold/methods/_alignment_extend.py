@@ -40,7 +40,8 @@ class ReconstructionRow:
 class PatchMap:
     """LTSA, Hessian LLE: the affine map from tangent coordinates to the embedding, fitted on the nearest point's patch.
 
-    y = mean(Y) + Yc' V S^-2 V' (Xc (x - mean)) with the patch Xc = V S U'. Nystrom would divide by eigenvalues near zero.
+    y = mean(Y) + Yc' V S^-2 V' (Xc (x - mean)) with the patch Xc = V S U'. Nystrom would divide by eigenvalues near
+    zero.
     """
 
     indptr: NDArray[np.int64]
@@ -76,7 +77,7 @@ class NearestCorner:
     neighbors = True
 
     def place(self, trained: Trained, queries: Any, found: Any, run: Run) -> Floats:
-        return trained.coordinates[found.indices[found.indptr[:-1]]]
+        return np.asarray(trained.coordinates[found.indices[found.indptr[:-1]]])
 
 
 def query_rows(queries: Queries) -> NDArray[np.floating]:

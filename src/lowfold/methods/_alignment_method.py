@@ -19,7 +19,16 @@ from scipy.sparse.csgraph import connected_components
 from lowfold._core.errors import Disconnected, DisconnectedWarning, InvalidInput
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
-from lowfold.graph import Bridges, Graph, Neighbors, Source, connecting_k, default_neighbors, find_bridges, neighborhoods
+from lowfold.graph import (
+    Bridges,
+    Graph,
+    Neighbors,
+    Source,
+    connecting_k,
+    default_neighbors,
+    find_bridges,
+    neighborhoods,
+)
 from lowfold.kernels import Alignment, Geometry, Patches, align, bridge_alignment, geometry_of, kernel_sum, twins
 from lowfold.methods._alignment_extend import NearestCorner
 from lowfold.methods._extend import Barycentric
@@ -77,7 +86,7 @@ class AlignmentMethod(GraphMethod):
         return self._operator(data, self._run())[0]
 
     @property
-    def graph_(self) -> Graph:
+    def graph_(self) -> Graph:  # type: ignore[override]
         """The neighbourhoods as a symmetric graph (union), bridges included; made when asked for."""
         return self.neighbors_.union().with_edges(self.bridges_.edges, self.bridges_.lengths)
 
@@ -94,8 +103,9 @@ class AlignmentMethod(GraphMethod):
         k, least = self._k(data.n), self._smallest_k()
         if k is not None and data.source is not None and np.min(k) < least:
             raise InvalidInput(
-                f"n_neighbors of {type(self).__name__} must be at least {least} for n_components = {self.n_components}; "
-                f"got {np.min(k)} for n_samples = {data.n}; use more neighbours (and points), or fewer n_components"
+                f"n_neighbors of {type(self).__name__} must be at least {least} for n_components = "
+                f"{self.n_components}; got {np.min(k)} for n_samples = {data.n}; use more neighbours (and points), "
+                "or fewer n_components"
             )
 
     def _with_graph(self, data: Data, run: Run) -> Data:
@@ -131,8 +141,8 @@ class AlignmentMethod(GraphMethod):
         if self.n_neighbors is None and m - 1 >= self._smallest_k():
             return m - 1
         raise InvalidInput(
-            f"only {m} of the {n} points are different, so {type(self).__name__} can use at most {m - 1} neighbours and "
-            f"needs {self._smallest_k()}; n_neighbors is {np.max(k)}"
+            f"only {m} of the {n} points are different, so {type(self).__name__} can use at most {m - 1} neighbours "
+            f"and needs {self._smallest_k()}; n_neighbors is {np.max(k)}"
         )
 
     # Pieces ---------------------------------------------------------------------------------------------------------
@@ -253,7 +263,7 @@ def ordered(labels: NDArray[np.integer]) -> Ints:
     np.minimum.at(first, labels, np.arange(len(labels)))
     rank = np.empty(len(sizes), dtype=np.int64)
     rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
-    return rank[labels]
+    return np.asarray(rank[labels])
 
 
 __all__ = ["AlignmentMethod", "distinct_neighborhoods", "ordered", "patch_components"]

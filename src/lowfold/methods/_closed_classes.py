@@ -52,6 +52,6 @@ def closed_classes_in_words(neighbors: Neighbors, labels: Ints) -> str:
     sizes = np.bincount(labels)
     shown = ", ".join(map(str, sizes[:5])) + (", ..." if len(sizes) > 5 else "")
     return (
-        f"the neighbourhoods fall into {len(sizes)} components of {shown} points, each with a closed class of its own (a set "
-        "of points whose neighbours stay inside), which adds a null vector; more neighbours make them fewer"
+        f"the neighbourhoods fall into {len(sizes)} components of {shown} points, each with a closed class of its own "
+        "(a set of points whose neighbours stay inside), which adds a null vector; more neighbours make them fewer"
     )

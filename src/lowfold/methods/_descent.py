@@ -71,6 +71,17 @@ def point_distances(source: Points, run: Run) -> Held | Computed:
     return Held(D)
 
 
+def held_bytes(data: Data) -> tuple[float, bool]:
+    """Bytes of the distances that a fit makes of points, and whether they stay in memory; given ones need no more."""
+    n = float(data.n)
+    if not isinstance(data.source, Points):
+        return 0.0, True
+    if n <= FLOAT32_ABOVE:
+        return 8.0 * n * n, True
+    held = fits(4.0 * n * n, share=0.8)
+    return (4.0 * n * n if held else 8.0 * n * 256), held
+
+
 def symmetric_dissimilarities(D: NDArray[np.floating], *, stacklevel: int = 7) -> NDArray[np.floating]:
     """Symmetric with a zero diagonal; a change is told once. A pair measured one way only takes that value."""
     n = len(D)

@@ -33,7 +33,8 @@ class Clusters:
 
 
 def flat_neighborhoods(source: Source, neighbors: Neighbors, d: int, flatness: float) -> Neighbors:
-    """Each row cut to its longest beginning of at least d + 2 neighbours whose energy off the best d directions is small.
+    """Each row cut to its longest beginning of at least d + 2 neighbours whose energy off the best d directions is
+    small.
 
     share(k) = 1 - (sum of the d largest eigenvalues of C) / tr(C) <= flatness, C the Gram matrix of the k nearest
     differences x_j - x_i. Where points are sparse or the manifold bends, the beginning is short.
@@ -63,7 +64,8 @@ def cluster_neighborhoods(
         rows = np.flatnonzero(labels == label)
         if len(rows) < 2:
             continue
-        found = _inside(source.subset(rows), None if k is None else np.broadcast_to(k, (source.n,))[rows], radius, search, run)
+        own = None if k is None else np.broadcast_to(k, (source.n,))[rows]
+        found = _inside(source.subset(rows), own, radius, search, run)
         counts[rows] = found.counts
         parts.append((rows, found))
     indptr = np.concatenate([[0], np.cumsum(counts)])
@@ -90,7 +92,9 @@ def _inside(source: Source, k: Ints | None, radius: float | None, search: str, r
 def _labels(source: Source, clusters: Any) -> Ints:
     if np.ndim(clusters) == 1:
         if len(clusters) != source.n:
-            raise InvalidInput(f"clusters must have one label per point; got {len(clusters)} labels for {source.n} points")
+            raise InvalidInput(
+                f"clusters must have one label per point; got {len(clusters)} labels for {source.n} points"
+            )
         return np.unique(np.asarray(clusters), return_inverse=True)[1]
     if clusters > source.n:
         raise InvalidInput(f"clusters must be at most the number of points, {source.n}; got {clusters}")

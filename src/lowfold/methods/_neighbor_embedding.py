@@ -71,7 +71,23 @@ class NeighborEmbedding(Method):
 
     @abstractmethod
     def _rate(self, n: int) -> float:
-        """The learning rate that "auto" stands for."""
+        """The learning rate that "auto" stands for, without exaggeration."""
+
+    def _plan(self, data: Data) -> list[Any]:
+        """Stages for `lowfold.plan`: affinities of all pairs in one block or in strips, or of neighbours only."""
+        from lowfold.methods.plan import Stage, _input
+
+        n = float(data.n)
+        k = neighbor_count(resolve_perplexity(self.perplexity, data.n), data.n)
+        way = self._method(data) if hasattr(self, "_method") else "exact"
+        if way != "exact":
+            affinities = Stage("affinities", f"sparse, {k} nearest neighbours", 40.0 * n * k)
+        elif n <= HELD:
+            affinities = Stage("affinities", f"{data.n} x {data.n}, one block", 8.0 * n * n)
+        else:
+            affinities = Stage("affinities", "all pairs, in strips made anew in each step", 8.0 * n * 256 * 4)
+        work = Stage("descent", f"up to {self.max_iter} steps, {way}", 80.0 * n * self.n_components)
+        return [_input(data), affinities, work]
 
     def _check(self, data: Data) -> None:
         super()._check(data)
@@ -109,7 +125,7 @@ class NeighborEmbedding(Method):
                 self._cost(P, run),
                 first,
                 max_iter=self.max_iter,
-                learning_rate=rate,
+                learning_rate=(lambda e: rate / e) if self.learning_rate == "auto" else rate,
                 momentum=self._momentum(),
                 gains=self.gains,
                 exaggeration=float(self.early_exaggeration),

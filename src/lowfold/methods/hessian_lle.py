@@ -25,26 +25,30 @@ from lowfold.methods._parameters import LIMITS
 class HessianLLE(AlignmentMethod):
     """Embed by the functions whose second derivatives along the manifold vanish.
 
-    H(f) = integral of ||Hess f||^2 is zero exactly for affine functions of isometric coordinates. Each patch estimates the
-    Hessian by the part Q_i of quadratics in its tangent coordinates that is orthogonal to affine functions; Y are the bottom
-    eigenvectors, after the constant, of K = sum_i S_i' Q_i Q_i' S_i. Exact for manifolds locally isometric to an open
-    connected region, which need not be convex. Second derivatives are sensitive to noise.
+    H(f) = integral of ||Hess f||^2 is zero exactly for affine functions of isometric coordinates. Each patch
+    estimates the Hessian by the part Q_i of quadratics in its tangent coordinates that is orthogonal to affine
+    functions; Y are the bottom eigenvectors, after the constant, of K = sum_i S_i' Q_i Q_i' S_i. Exact for manifolds
+    locally isometric to an open connected region, which need not be convex. Second derivatives are sensitive to
+    noise.
 
     Parameters
     ----------
     {n_components}
     {n_neighbors}
-        At least d_q = 1 + d + d(d + 1)/2 for d components: 3, 6, 10 for d = 1, 2, 3; None is at least that.
+        At least d_q = 1 + d + d(d + 1)/2 for d components: 3, 6, 10 for d = 1, 2, 3; None is at least that. For one
+        component take 10 or more.
     {radius}
     {metric}
     {metric_params}
     {search}
-    include_self : bool, default=True
-        Whether a point belongs to its own patch. The texts leave it out; then points that are nobody's neighbour have a zero
-        row in K and are joined as `on_disconnected` says.
+    include_self : bool, default=False
+        Whether a point belongs to its own patch. Without, a point that is nobody's neighbour has a zero row in K and is
+        joined as `on_disconnected` says. With, points at an end share one patch; for n_components = 1, where a patch
+        gives a single condition, that leaves coordinates undetermined.
     anchor : int or None, default=None
-        Scale of the coordinates. None: V'V = I over all points. A point's number: over that point's neighbourhood N_0 (the
-        point included), Y = V R^(-1/2) with R = sum over N_0 of v v', as Donoho & Grimes do, so that lengths are right near it.
+        Scale of the coordinates. None: V'V = I over all points. A point's number: over that point's neighbourhood N_0
+        (the point included), Y = V R^(-1/2) with R = sum over N_0 of v v', as Donoho & Grimes do, so that lengths are
+        right near it.
     {on_disconnected}
     {normalization}
     {solver}
@@ -84,7 +88,7 @@ class HessianLLE(AlignmentMethod):
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         search: str = "auto",
-        include_self: bool = True,
+        include_self: bool = False,
         anchor: int | None = None,
         on_disconnected: str = "connect",
         normalization: str = "natural",
@@ -138,11 +142,12 @@ class HessianLLE(AlignmentMethod):
 
     def _anchored(self, V: Floats, patches: Patches) -> Floats:
         """V R^(-1/2), R = sum over the anchor's patch of v v'."""
+        assert self.anchor is not None
         N0 = patches.members[patches.indptr[self.anchor] : patches.indptr[self.anchor + 1]]
         values, E = stacked_eigh(V[N0].T @ V[N0])
         if values[0] <= 1e-14 * values[-1]:
             raise InvalidInput(
-                f"the neighbourhood of point {self.anchor} does not span {V.shape[1]} directions in the embedding; choose "
-                "another anchor, or anchor=None"
+                f"the neighbourhood of point {self.anchor} does not span {V.shape[1]} directions in the embedding; "
+                "choose another anchor, or anchor=None"
             )
         return np.asarray(V @ ((E / np.sqrt(values)) @ E.T))

@@ -5,6 +5,7 @@ X --neighbours--> N --reconstruction--> W --kernel--> K = (I - W)'(I - W) --eige
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from lowfold.kernels import (
     Alignment,
     Geometry,
     Patches,
-    down_weighted,
+    outlier_factors,
     reconstruction_alignment,
 )
 from lowfold.methods._alignment_extend import ReconstructionRow
@@ -34,9 +35,9 @@ from lowfold.methods._parameters import LIMITS
 class LLE(AlignmentMethod):
     """Embed so that every point is the same affine combination of its neighbours as in the data.
 
-    w_i minimises ||x_i - sum_j w_ij x_j||^2 + ridge with sum_j w_ij = 1; such weights do not change under rotation, shift
-    and scaling. Y minimises sum_i ||y_i - sum_j w_ij y_j||^2 = tr(Y' K Y), K = (I - W)'(I - W), with Y'Y = I and Y'1 = 0: the
-    bottom eigenvectors after the constant.
+    w_i minimises ||x_i - sum_j w_ij x_j||^2 + ridge with sum_j w_ij = 1; such weights do not change under rotation,
+    shift and scaling. Y minimises sum_i ||y_i - sum_j w_ij y_j||^2 = tr(Y' K Y), K = (I - W)'(I - W), with Y'Y = I
+    and Y'1 = 0: the bottom eigenvectors after the constant.
 
     Parameters
     ----------
@@ -48,23 +49,25 @@ class LLE(AlignmentMethod):
     {metric_params}
     {search}
     reg : float of at least 0, default=1e-3
-        Ridge on the weights, as a share of the trace of the local Gram matrix C, so that scaling the data changes nothing.
-        0 gives the limit of a vanishing ridge, whatever the rank of C.
+        Ridge on the weights, as a share of the trace of the local Gram matrix C, so that scaling the data changes
+        nothing. 0 gives the limit of a vanishing ridge, whatever the rank of C.
     reg_when : {"always", "k>D", "k>d", "never"}, default="always"
-        Which neighbourhoods get the ridge: all; those with more points than features (where weights are not unique; with
-        distances instead of features, all); those with more points than n_components; none.
+        Which neighbourhoods get the ridge: all; those with more points than features (where weights are not unique;
+        with distances instead of features, all); those with more points than n_components; none.
     weights : {"affine", "clipped", "convex"}, default="affine"
         Weights of either sign; negative ones set to 0 and the rest scaled to sum 1; or the best weights that are not
         negative, coordinates of the nearest point in the neighbours' hull.
     flatness : float in (0, 1) or None, default=None
-        Neighbourhoods that adapt to sampling and curvature: each point keeps its nearest of the n_neighbors for as long as
-        at most this share of their energy lies off the best n_components directions; at least n_components + 2.
+        Neighbourhoods that adapt to sampling and curvature: each point keeps its nearest of the n_neighbors for as
+        long as at most this share of their energy lies off the best n_components directions; at least n_components +
+        2.
     clusters : int, array of one label per point, or None, default=None
         Neighbours only from the point's own cluster, at most n_neighbors; an int finds so many clusters by K-means.
         Clusters are then pieces that `on_disconnected` joins.
     robust : float above 0 or None, default=None
-        Outliers count less: the term of point i is multiplied by 1 / (1 + (r_i / s)^2) with r_i the residual of its
-        reconstruction and s `robust` times the median residual.
+        Outliers count less, in both roles: with rho_i = 1 / (1 + (r_i / s)^2), r_i the residual of point i's
+        reconstruction and s `robust` times the median residual, its term is multiplied by rho_i, and the ridge on its
+        weight in other points' reconstructions divided by rho_i. 3 is a good value.
     {on_disconnected}
     {normalization}
     {solver}
@@ -159,7 +162,8 @@ class LLE(AlignmentMethod):
 
     def _alignment(self, data: Data, geometry: Geometry, run: Run) -> tuple[Alignment, dict[str, Any]]:
         assert data.neighbors is not None
-        alignment, residuals = reconstruction_alignment(
+        weigh = partial(
+            reconstruction_alignment,
             Patches.around(data.neighbors),
             geometry,
             self.n_components,
@@ -168,9 +172,11 @@ class LLE(AlignmentMethod):
             reg_when=self.reg_when,
             kind=self.weights,
         )
+        alignment, residuals = weigh()
         rho = np.ones(data.n)
         if self.robust is not None:
-            alignment, rho = down_weighted(alignment, residuals, float(self.robust))
+            rho = outlier_factors(residuals, float(self.robust))
+            alignment, _ = weigh(rho=rho)
         return alignment, {"local_errors_": residuals, "robust_weights_": rho}
 
     def _embed(self, data: Data, run: Run) -> Fit:

@@ -1,6 +1,7 @@
 """Local tangent space alignment, Zhang & Zha (2004), doi:10.1137/S1064827502419154.
 
-X --neighbours--> N --patches--> X_i --local PCA--> V_i --projector--> W_i = I - G_i G_i' --sum--> K --eigen--> v_1 .. v_d
+X --neighbours--> N --patches--> X_i --local PCA--> V_i --projector--> W_i = I - G_i G_i' --sum--> K --eigen--> v_1 ..
+v_d
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from lowfold.methods._parameters import LIMITS
 class LTSA(AlignmentMethod):
     """Embed so that the tangent coordinates of every neighbourhood are an affine image of its embedding.
 
-    Each patch has local coordinates by PCA, X_i H = U S V'; W_i = I - G_i G_i' with G_i = [1 / sqrt(K), V_d] takes affine
-    functions of them out, and Y minimises tr(Y' K Y), K = sum_i S_i' W_i S_i, with Y'Y = I and Y'1 = 0: the bottom
-    eigenvectors after the constant. Exact for manifolds that are locally isometric to a flat region, convex or not; the
-    scale of each coordinate is lost (Y'Y = I).
+    Each patch has local coordinates by PCA, X_i H = U S V'; W_i = I - G_i G_i' with G_i = [1 / sqrt(K), V_d] takes
+    affine functions of them out, and Y minimises tr(Y' K Y), K = sum_i S_i' W_i S_i, with Y'Y = I and Y'1 = 0: the
+    bottom eigenvectors after the constant. Exact for manifolds that are locally isometric to a flat region, convex or
+    not; the scale of each coordinate is lost (Y'Y = I).
 
     Parameters
     ----------
@@ -38,8 +39,8 @@ class LTSA(AlignmentMethod):
     {metric_params}
     {search}
     include_self : bool, default=True
-        Whether a point belongs to its own patch. Without, a point that is nobody's neighbour is in no patch: its row of K is
-        zero; such points are counted in a warning and joined as `on_disconnected` says.
+        Whether a point belongs to its own patch. Without, a point that is nobody's neighbour is in no patch: its row
+        of K is zero; such points are counted in a warning and joined as `on_disconnected` says.
     {on_disconnected}
     {normalization}
     {solver}

@@ -17,12 +17,21 @@ from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator
 from lowfold._core.run import Run
 from lowfold.methods._base import Method
-from lowfold.methods._descent import Shepard, random_start, shepard_pairs, start, stress_terms, weight_operator
+from lowfold.methods._descent import (
+    Shepard,
+    held_bytes,
+    random_start,
+    shepard_pairs,
+    start,
+    stress_terms,
+    weight_operator,
+)
 from lowfold.methods._descent_extend import StressRow
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Floats
 from lowfold.methods._parameters import LIMITS
 from lowfold.optimize import EdgeTerms, Minimum, PairTerms, descend, majorise
+from lowfold.optimize._stress import FACTORED
 
 
 class MetricMDS(Method):
@@ -42,8 +51,8 @@ class MetricMDS(Method):
         as the nearest pair above 0); or a symmetric matrix, 0 for a pair to leave out. Unmeasured pairs are always left
         out.
     p : float of at least 1, default=2
-        Distances of the output are (sum_k |y_ik - y_jk|^p)^(1/p): 2 Euclidean, 1 city block, whose stress has kinks at which
-        a descent can end early: use several starts.
+        Distances of the output are (sum_k |y_ik - y_jk|^p)^(1/p): 2 Euclidean, 1 city block, whose stress has kinks at
+        which a descent can end early: use several starts.
     algorithm : {"auto", "smacof", "gradient"}, default="auto"
         Majorisation (p = 2 only), or steepest descent with a line search. "auto" majorises where it can.
     init : {"classical", "random"} or array (n, n_components), default="classical"
@@ -149,6 +158,16 @@ class MetricMDS(Method):
             invert=Barycentric(),
             extra=self._report(terms, best),
         )
+
+    def _plan(self, data: Data) -> list[Any]:
+        """Stages for `lowfold.plan`: the distances held, or made anew in each pass."""
+        from lowfold.methods.plan import Stage, _input
+
+        need, held = held_bytes(data)
+        words = "held" if held else "made anew in each pass"
+        factor = 16.0 * data.n**2 if self.weights is not None and data.n <= FACTORED else 0.0
+        work = Stage(self._algorithm(), f"up to {self.max_iter} steps", factor + 64.0 * data.n * self.n_components)
+        return [_input(data), Stage("distances", f"{data.n} x {data.n}, {words}", need), work]
 
     def _algorithm(self) -> str:
         return ("smacof" if self.p == 2 else "gradient") if self.algorithm == "auto" else self.algorithm

@@ -1,6 +1,7 @@
 """Modified LLE, Zhang & Wang (2007), Advances in Neural Information Processing Systems 19, pp. 1593-1600.
 
-X --neighbours--> N --several weights--> W_i (k x s_i) --sum--> K = sum_i (e_i 1' - W_i)(e_i 1' - W_i)' --eigen--> v_1 .. v_d
+X --neighbours--> N --several weights--> W_i (k x s_i) --sum--> K = sum_i (e_i 1' - W_i)(e_i 1' - W_i)' --eigen--> v_1
+.. v_d
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from lowfold.methods._parameters import LIMITS
 class ModifiedLLE(AlignmentMethod):
     """LLE with several weight vectors per point, which makes it nearly isometric and stable in n_neighbors.
 
-    Where a point's local Gram matrix is nearly singular many weights rebuild it equally well, and the one that the ridge
-    picks is arbitrary. Here all of them count: Y minimises sum_i sum_l ||y_i - sum_j w_ijl y_j||^2 over the s_i weight
-    vectors of each point, with Y'Y = I and Y'1 = 0.
+    Where a point's local Gram matrix is nearly singular many weights rebuild it equally well, and the one that the
+    ridge picks is arbitrary. Here all of them count: Y minimises sum_i sum_l ||y_i - sum_j w_ijl y_j||^2 over the s_i
+    weight vectors of each point, with Y'Y = I and Y'1 = 0.
 
     Parameters
     ----------

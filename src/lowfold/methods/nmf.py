@@ -38,7 +38,7 @@ class NMF(LinearMethod):
     init : {"nndsvda", "nndsvd", "random"}, default="nndsvda"
         Start, as in scikit-learn.
     max_iter : int of at least 1, default=1000
-    tol : float in (0, 1), default=1e-6
+    tol : float in (0, 1), default=1e-4
     random_state : int, Generator, RandomState or None, default=0
         For init="random", and for the order of the updates.
     {normalization}
@@ -73,7 +73,7 @@ class NMF(LinearMethod):
         *,
         init: str = "nndsvda",
         max_iter: int = 1000,
-        tol: float = 1e-6,
+        tol: float = 1e-4,
         random_state: Any = 0,
         normalization: str = "natural",
         n_jobs: int | None = None,
@@ -94,12 +94,12 @@ class NMF(LinearMethod):
         there = NonnegativeRow(H)
         Y = there.place(None, X, None, run)  # type: ignore[arg-type]
         error = float(np.linalg.norm(X - Y @ H))
+        self._judge(X, Y, H)
         extra = {"components_": H.astype(X.dtype), "reconstruction_error_": error, "n_iter_": steps}
         return Fit(Y, None, None, there, there, extra)
 
     def _parts(self, X: NDArray[np.floating], run: Run) -> tuple[Floats, int]:
         from sklearn import decomposition
-        from sklearn.exceptions import ConvergenceWarning
 
         size = float(X.max(initial=0.0)) or 1.0
         model = decomposition.NMF(
@@ -109,16 +109,22 @@ class NMF(LinearMethod):
             tol=self.tol,
             random_state=int(run.rng.integers(0, 2**31)),
         )
-        with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # its test divides by the first step, which may be zero: see _judge
             model.fit(X.astype(np.float64) / size)
-        if any(issubclass(w.category, ConvergenceWarning) for w in caught):
+        return np.asarray(model.components_, dtype=np.float64) * size, int(model.n_iter_)
+
+    def _judge(self, X: NDArray[np.floating], Y: Floats, H: Floats) -> None:
+        """Warn where the gradient in H, as far as H >= 0 lets it act, is not small against Y'X."""
+        G = Y.T @ (Y @ H - X)
+        free = np.where(H > 0, np.abs(G), np.maximum(-G, 0.0))
+        left = float(free.max()) / max(float(np.abs(Y.T @ X).max()), np.finfo(float).tiny)
+        if left > 100 * self.tol:
             warnings.warn(
-                f"NMF had not come to rest after max_iter = {self.max_iter} steps; raise max_iter or tol",
+                f"NMF had not come to rest after max_iter = {self.max_iter} steps (gradient {left:.1g}); raise max_iter or tol",
                 AccuracyWarning,
                 stacklevel=5,
             )
-        return np.asarray(model.components_, dtype=np.float64) * size, int(model.n_iter_)
 
     def kernel(self) -> DenseOperator:
         """The second moments X'X / n."""

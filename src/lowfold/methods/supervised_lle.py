@@ -1,6 +1,7 @@
 """Supervised LLE: weights inside the own class mixed in, Wang (2012), Section 10.3.3, doi:10.1007/978-3-642-27497-8.
 
-X --neighbours--> N, y --same class--> N_o --reconstruction--> W = (1 - t) W_e + t W_o --> K = (I - W)'(I - W) --> v_1 .. v_d
+X --neighbours--> N, y --same class--> N_o --reconstruction--> W = (1 - t) W_e + t W_o --> K = (I - W)'(I - W) --> v_1
+.. v_d
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ class ClassData(Data):
 class SupervisedLLE(AlignmentMethod):
     """LLE in which neighbours of the own class count more: W = (1 - t) W_e + t W_o with t = `supervision`.
 
-    W_e rebuilds a point from its neighbours, W_o from its neighbours of the same class. t = 0 is LLE. At t = 1 no weight
-    crosses a class: every class adds a null vector of K, the embedding is made of class indicators (classes fall on points,
-    if n_components is at least the number of classes minus 1). New points need no label.
+    W_e rebuilds a point from its neighbours, W_o from its neighbours of the same class. t = 0 is LLE. At t = 1 no
+    weight crosses a class: every class adds a null vector of K, the embedding is made of class indicators (classes
+    fall on points, if n_components is at least the number of classes minus 1). New points need no label.
 
     Parameters
     ----------
@@ -58,8 +59,8 @@ class SupervisedLLE(AlignmentMethod):
         Share t of the weights inside the class.
     class_neighbors : {"within", "among"}, default="within"
         W_o from the (at most) n_neighbors nearest points of the same class, or from those of the same class among the
-        n_neighbors nearest; a point that has none among them takes the nearest within its class. A point that is alone in its
-        class keeps W_e, unless supervision is 1.
+        n_neighbors nearest; a point that has none among them takes the nearest within its class. A point that is
+        alone in its class keeps W_e, unless supervision is 1.
     {radius}
     {metric}
     {metric_params}
@@ -179,7 +180,9 @@ class SupervisedLLE(AlignmentMethod):
         return ClassData(data.source, data.neighbors, None, within=nearest)
 
     def _piece_labels(self, data: Data) -> NDArray[np.int64]:
-        assert isinstance(data, ClassData) and data.neighbors is not None and data.within is not None
+        assert isinstance(data, ClassData)
+        assert data.neighbors is not None
+        assert data.within is not None
         if self.supervision == 0:
             return closed_class_labels(data.neighbors)
         return closed_class_labels(_both(data.neighbors, data.within))
@@ -189,7 +192,9 @@ class SupervisedLLE(AlignmentMethod):
         return closed_classes_in_words(data.neighbors, labels)
 
     def _alignment(self, data: Data, geometry: Geometry, run: Run) -> tuple[Alignment, dict[str, Any]]:
-        assert isinstance(data, ClassData) and data.neighbors is not None and data.within is not None
+        assert isinstance(data, ClassData)
+        assert data.neighbors is not None
+        assert data.within is not None
         t = float(self.supervision)
         rows = [_difference(part, geometry, self, run) for part in (data.neighbors, data.within)]
         alone = (data.within.counts == 0).astype(np.float64)  # t of these is 0: they keep W_e

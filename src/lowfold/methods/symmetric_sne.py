@@ -40,8 +40,8 @@ class SymmetricSNE(NeighborEmbedding):
     early_exaggeration : float of at least 1, default=1
         P is multiplied by it for the first 250 iterations, so that clusters form early; 1 is the text's algorithm.
     learning_rate : float or "auto", default="auto"
-        eta in Y(t) = Y(t-1) - eta dC/dY + alpha(t) (Y(t-1) - Y(t-2)). "auto" is n / 10, for a gradient of the size 1/n;
-        `learning_rate_` has it.
+        eta in Y(t) = Y(t-1) - eta dC/dY + alpha(t) (Y(t-1) - Y(t-2)). "auto" is n / 10, for a gradient of the size 1/n,
+        divided by the exaggeration while there is one; `learning_rate_` has it.
     momentum : float in [0, 1), callable or None, default=None
         alpha(t), a number or a function of the iteration. None is 0.5, from iteration 250 on 0.8.
     gains : bool, default=False

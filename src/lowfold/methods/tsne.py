@@ -49,8 +49,8 @@ class TSNE(NeighborEmbedding):
         P is multiplied by it for the first 250 iterations, so that clusters form early; 1 is the text's algorithm (with
         init="random", gains=False).
     learning_rate : float or "auto", default="auto"
-        eta in Y(t) = Y(t-1) - eta dC/dY + alpha(t) (Y(t-1) - Y(t-2)). "auto" is max(n / (4 early_exaggeration), 50);
-        `learning_rate_` has it.
+        eta in Y(t) = Y(t-1) - eta dC/dY + alpha(t) (Y(t-1) - Y(t-2)). "auto" is n / 4, for a gradient of the size 1/n,
+        divided by the exaggeration while there is one; `learning_rate_` has it.
     momentum : float in [0, 1), callable or None, default=None
         alpha(t), a number or a function of the iteration. None is 0.5, from iteration 250 on 0.8.
     gains : bool, default=True
@@ -168,4 +168,4 @@ class TSNE(NeighborEmbedding):
         return TSNECost(P, run.n_jobs)
 
     def _rate(self, n: int) -> float:
-        return float(max(n / (4.0 * self.early_exaggeration), 50.0))
+        return n / 4

@@ -210,8 +210,7 @@ class VectorDiffusionMaps(GraphMethod):
         if d > room:
             raise InvalidInput(
                 f"tangent_dim must be at most {room}, the smaller of the number of features ({X.shape[1]}) and of "
-                "neighbours; "
-                f"got {d}"
+                f"neighbours; got {d}"
             )
         return d, dims
 
@@ -226,7 +225,12 @@ class VectorDiffusionMaps(GraphMethod):
                 f"n_eigenvectors must be at most {n * d}, n_samples = {n} times dimension {d}; got "
                 f"{self.n_eigenvectors}"
             )
-        return self.n_eigenvectors
+        if self.n_components > m * (m + 1) // 2:
+            raise InvalidInput(
+                f"n_components must be at most {m * (m + 1) // 2}, the number of pairs of {m} eigenvectors; got "
+                f"{self.n_components}: use more n_eigenvectors"
+            )
+        return m
 
     def _pairs(self, values: Floats) -> NDArray[np.int64]:
         if self.t != int(self.t) and values.min() < 0:

@@ -136,7 +136,8 @@ class WeightedMDS(SeveralMatrices):
         B = np.stack([CentredGram(D).dense() for D in matrices])
         pairs = largest(self._gram(matrices), self.n_components, null=np.ones((n, 1)), negligible=1.0, run=run)
         with run.stage("alternating least squares"):
-            start = pairs.vectors * np.sqrt(np.maximum(pairs.values, 0.0))
+            rounding = 1e-14 * n * float((matrices**2).mean())
+            start = pairs.vectors * np.sqrt(np.where(pairs.values > rounding, pairs.values, 0.0))
             found = individual_scaling(B, start, max_iter=self.max_iter, tol=self.tol)
         self._row_means = np.stack([(D**2).mean(axis=1) for D in matrices])
         return Fit(

@@ -48,7 +48,7 @@ def momentum_descent(
     Y: Floats,
     *,
     max_iter: int,
-    learning_rate: float,
+    learning_rate: float | Callable[[float], float],
     momentum: Callable[[int], float] = default_momentum,
     gains: bool = True,
     exaggeration: float = 1.0,
@@ -58,7 +58,7 @@ def momentum_descent(
     callback: Callback | None = None,
     progress: Progress | None = None,
 ) -> Layout:
-    """Descend from Y. The layout is centred after every step.
+    """Descend from Y. The layout is centred after every step. `learning_rate` may depend on the exaggeration in force.
 
     With `gains` each coordinate's step grows by 0.2 while its gradient keeps pointing against the last step's sign and
     shrinks by 0.8 otherwise (delta-bar-delta, Jacobs 1988, doi:10.1016/0893-6080(88)90003-2). Every 50 iterations the
@@ -73,10 +73,12 @@ def momentum_descent(
     reason, t = "max_iter", 0
     for t in range(1, max_iter + 1):
         early = exaggeration != 1.0 and t <= exaggeration_iter
-        slope = cost.gradient(Y, exaggeration if early else 1.0)
+        now = exaggeration if early else 1.0
+        rate = learning_rate(now) if callable(learning_rate) else learning_rate
+        slope = cost.gradient(Y, now)
         if gains:
             gain = np.maximum(np.where(step * slope < 0, gain + 0.2, gain * 0.8), GAIN)
-        step = momentum(t) * step - learning_rate * gain * slope
+        step = momentum(t) * step - rate * gain * slope
         Y = Y + step
         Y -= Y.mean(axis=0)
         if progress is not None:

@@ -66,7 +66,7 @@ def certify(program: Unfolding, E: csr_array, w: Floats, *, wanted: int = 16, ru
 
 
 def _lowest(L: csr_array, w: Floats, k: int, run: Run | None) -> tuple[Floats, Floats]:
-    """The k lowest eigenpairs of L_w beyond the constant; values less their residuals' norms, which makes them bounds."""
+    """The k lowest eigenpairs of L_w beyond the constant; values less their residuals, which makes them bounds."""
     jobs = None if run is None else run.n_jobs
     operator = SparseOperator(L, psd=_positive(L, w), laplacian=bool((w >= 0).all()))
     null = np.ones((L.shape[0], 1))

@@ -56,7 +56,7 @@ def small_slack(G: Floats, s: Floats, C: Floats, nu: float, *, tol: float = 1e-7
         slope = H @ x - b - mu * _svec(inverse)
         step = np.linalg.solve(H + mu * _svec_kron(inverse), -slope)
         decrement = float(-slope @ step)
-        D = _smat(step, p)
+        D = _smat(np.asarray(step, dtype=np.float64), p)
         lower = np.linalg.cholesky(L)
         half = scipy.linalg.solve_triangular(lower, D, lower=True)
         lowest = float(stacked_eigh(scipy.linalg.solve_triangular(lower, half.T, lower=True))[0][0])

@@ -1,10 +1,10 @@
 """The bottom of alignment kernels whose factor fills up: data of high intrinsic dimension.
 
-Such kernels behave like a squared Laplacian: condition numbers of 1e6 to 1e8, off-diagonal entries of both signs. A block
-Davidson iteration is preconditioned by two levels of the kernel itself: Chebyshev smoothing, and an exact solve on
-aggregates of strongly coupled points (smoothed aggregation, Vanek, Mandel & Brezina 1996, doi:10.1007/BF02238511). A
-Chebyshev filter at the end removes what is left of the far end of the spectrum, which is harmless to the angle but would
-dominate the residual.
+Such kernels behave like a squared Laplacian: condition numbers of 1e6 to 1e8, off-diagonal entries of both signs. A
+block Davidson iteration is preconditioned by two levels of the kernel itself: Chebyshev smoothing, and an exact solve
+on aggregates of strongly coupled points (smoothed aggregation, Vanek, Mandel & Brezina 1996, doi:10.1007/BF02238511).
+A Chebyshev filter at the end removes what is left of the far end of the spectrum, which is harmless to the angle but
+would dominate the residual.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ RATIO = 30.0  # smoothing damps the spectrum above 1/30 of its end
 
 @dataclass(frozen=True, eq=False)
 class TwoLevels:
-    """`precondition` approximates K^-1 on the complement of the constants; `start` gives bottom vectors of the coarse K."""
+    """`precondition` approximates K^-1 off the constants; `start` gives bottom vectors of the coarse K."""
 
     precondition: Callable[[Floats], Floats]
     start: Callable[[int], Floats]
@@ -41,7 +41,7 @@ class TwoLevels:
 def bottom_by_levels(matrix: csr_array, k: int, null: Floats, *, tol: float, max_iter: int = 300) -> Ritz:
     """The k smallest eigenpairs of a sparse psd matrix on the complement of the orthonormal columns `null`."""
     levels = two_levels(matrix, null)
-    V, AV, ritz = _davidson(matrix, levels, k, null, tol, max_iter)
+    ritz = _davidson(matrix, levels, k, null, tol, max_iter)
     filtered = chebyshev_filter(matrix, ritz.vectors, cut=20.0 * float(abs(ritz.values[-1])))
     basis = orthonormalise(remove(filtered, null), [null])
     T = basis.T @ multiply(matrix, basis)
@@ -61,7 +61,7 @@ def two_levels(matrix: csr_array, null: Floats) -> TwoLevels:
     step = diags_array(4.0 / 3.0 / top * inverse, format="csr")
     prolong = csr_array(tentative - step @ csr_array(matrix @ tentative))
     restrict = csr_array(prolong.T)
-    coarse = np.asarray((restrict @ csr_array(matrix @ prolong)).toarray())
+    coarse: Floats = np.asarray(csr_array(restrict @ csr_array(matrix @ prolong)).toarray(), dtype=np.float64)
     coarse = (coarse + coarse.T) / 2
     coarse[np.diag_indices(count)] += 1e-11 * coarse.diagonal().max()
     factor = scipy.linalg.cho_factor(coarse, lower=True, overwrite_a=True, check_finite=False)
@@ -72,7 +72,7 @@ def two_levels(matrix: csr_array, null: Floats) -> TwoLevels:
     def precondition(R: Floats) -> Floats:
         R = remove(R, null)
         X = _smooth(matrix, inverse, top, R)
-        X += prolong @ solve(restrict @ (R - multiply(matrix, X)))
+        X += np.asarray(prolong @ solve(np.asarray(restrict @ (R - multiply(matrix, X)))))
         X += _smooth(matrix, inverse, top, R - multiply(matrix, X))
         return X
 
@@ -131,9 +131,7 @@ def _smooth(matrix: csr_array, inverse: Floats, top: float, R: Floats, *, degree
     return X
 
 
-def _davidson(
-    matrix: csr_array, levels: TwoLevels, k: int, null: Floats, tol: float, max_iter: int
-) -> tuple[Floats, Floats, Ritz]:
+def _davidson(matrix: csr_array, levels: TwoLevels, k: int, null: Floats, tol: float, max_iter: int) -> Ritz:
     """Davidson iteration that stops on the size of the preconditioned residual, an estimate of the angle itself."""
     n = int(matrix.shape[0])
     V = orthonormalise(levels.start(k + 2), [null])
@@ -158,7 +156,7 @@ def _davidson(
         if new.shape[1] == 0:
             break
         V = np.hstack([V, new])
-    return V, AV, ritz
+    return ritz
 
 
 def chebyshev_filter(matrix: csr_array, V: Floats, *, cut: float, most: int = 1500) -> Floats:
@@ -166,7 +164,7 @@ def chebyshev_filter(matrix: csr_array, V: Floats, *, cut: float, most: int = 15
 
     The degree is three times the square root of the condition above the cut: a damping by four hundred.
     """
-    end = float(np.abs(matrix).sum(axis=1).max())
+    end = float(abs(matrix).sum(axis=1).max())
     cut = min(cut, 0.5 * end)
     degree = int(min(most, 3.0 * np.sqrt(end / cut)))
     centre, half = (end + cut) / 2, (end - cut) / 2

@@ -1,0 +1,161 @@
+"""Identities between methods: where two recipes are the same in theory, they give the same numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+import lowfold
+from lowfold.graph import geodesics, laplacian, normalized_laplacian, random_walk
+from lowfold.kernels import gaussian
+from lowfold.methods.registry import BY_NAME
+
+SEEDS = [0, 1, 2]
+
+
+def needs(*names: str) -> pytest.MarkDecorator:
+    missing = [name for name in names if name not in BY_NAME]
+    return pytest.mark.skipif(bool(missing), reason=f"{', '.join(missing)} is not there yet")
+
+
+def same(A: np.ndarray, B: np.ndarray, atol: float = 1e-6) -> bool:
+    """Equal up to the sign of each column."""
+    signs = np.sign((A * B).sum(axis=0))
+    return bool(np.allclose(A, B * np.where(signs == 0, 1, signs), atol=atol * max(np.abs(A).max(), 1e-300)))
+
+
+def span(A: np.ndarray, B: np.ndarray) -> float:
+    """Sine of the largest angle between the column spaces."""
+    Q, P = np.linalg.qr(A)[0], np.linalg.qr(B)[0]
+    return float(np.sqrt(max(0.0, 1 - np.linalg.svd(Q.T @ P, compute_uv=False).min() ** 2)))
+
+
+@needs("KernelPCA")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_linear_kernel_pca_is_pca(seed: int) -> None:
+    X = np.random.default_rng(seed).normal(size=(40, 5))
+    assert same(lowfold.KernelPCA(3, kernel="linear").fit_transform(X), lowfold.PCA(3).fit_transform(X))
+
+
+@needs("KernelPCA")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_kernel_pca_of_squared_geodesics_is_isomap(seed: int) -> None:
+    X = lowfold.datasets.swiss_roll(150, random_state=seed).X
+    isomap = lowfold.Isomap(2, n_neighbors=8).fit(X)
+    K = -0.5 * geodesics(isomap.graph_) ** 2
+    assert same(lowfold.KernelPCA(2, kernel="precomputed").fit_transform(K), isomap.embedding_)
+
+
+@needs("KernelPCA")
+def test_kernel_isomap_is_kernel_pca_of_a_proper_kernel() -> None:
+    X = lowfold.datasets.swiss_roll(120, random_state=0).X
+    model = lowfold.KernelIsomap(2, n_neighbors=8).fit(X)
+    D = geodesics(model.graph_) + model.shift_
+    np.fill_diagonal(D, 0.0)
+    assert same(lowfold.KernelPCA(2, kernel="precomputed").fit_transform(-0.5 * D * D), model.embedding_, 1e-5)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_double_centring_is_the_kernel_trick(seed: int) -> None:
+    X = lowfold.datasets.swiss_roll(100, random_state=seed).X
+    model = lowfold.Isomap(2, n_neighbors=8).fit(X)
+    e = np.ones((100, 1)) / 10
+    K = -0.5 * geodesics(model.graph_) ** 2
+    centred = (np.eye(100) - e @ e.T) @ K @ (np.eye(100) - e @ e.T)
+    assert np.allclose(model.kernel().dense(), centred, atol=1e-9 * np.abs(K).max())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_complete_graph_isomap_is_mds_is_pca(seed: int) -> None:
+    X = np.random.default_rng(seed).normal(size=(40, 4))
+    Y = lowfold.PCA(3).fit_transform(X)
+    assert same(lowfold.Isomap(3, n_neighbors=39).fit_transform(X), Y)
+    assert same(lowfold.ClassicalMDS(3).fit_transform(X), Y)
+    assert same(lowfold.ClassicalMDS(3, metric="precomputed").fit_transform(cdist(X, X)), Y)
+    assert same(lowfold.LandmarkIsomap(3, n_neighbors=39, landmarks=40).fit_transform(X), Y)
+    assert same(lowfold.KernelIsomap(3, n_neighbors=39).fit_transform(X), Y)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    "options", [{}, {"weights": "binary"}, {"scale": 0.3}, {"symmetrize": "mutual", "n_neighbors": 15}]
+)
+def test_diffusion_maps_at_time_zero_are_laplacian_eigenmaps(seed: int, options: dict) -> None:
+    X = lowfold.datasets.s_curve(200, random_state=seed).X
+    shared = {"n_neighbors": 10, **options}
+    eigenmaps = lowfold.LaplacianEigenmaps(3, **shared).fit(X)
+    maps = lowfold.DiffusionMaps(3, alpha=0.0, t=0, self_loops=0.0, convention="degree", **shared).fit(X)
+    assert same(maps.embedding_, eigenmaps.embedding_)
+    assert np.allclose(1 - maps.eigenvalues_, eigenmaps.eigenvalues_, atol=1e-9)
+    symmetric = lowfold.LaplacianEigenmaps(3, laplacian="symmetric", **shared).fit(X)
+    book = lowfold.DiffusionMaps(3, alpha=0.0, t=0, self_loops=0.0, convention="symmetric", **shared).fit(X)
+    assert same(book.embedding_, symmetric.embedding_)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_walk_and_laplacian(seed: int) -> None:
+    """D^-1 L = I - P, and the normalised Laplacian has the same eigenvalues."""
+    X = np.random.default_rng(seed).normal(size=(50, 3))
+    W = gaussian(lowfold.DiffusionMaps(2, n_neighbors=8).fit(X).graph_, scale=1.0)
+    P, D = random_walk(W).toarray(), W.volumes()
+    assert np.allclose(laplacian(W).dense() / D[:, None], np.eye(50) - P)
+    ours = np.linalg.eigvalsh(normalized_laplacian(W).dense())
+    assert np.allclose(np.sort(1 - np.linalg.eigvals(P).real), ours, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_symmetric_eigenvectors_over_the_first_are_the_walks(seed: int) -> None:
+    """Step 4 of the book's algorithm: v_l / v_0 is the right eigenvector psi_l."""
+    X = np.random.default_rng(seed).normal(size=(50, 3))
+    book = lowfold.DiffusionMaps(3, t=0, convention="symmetric").fit(X)
+    walk = lowfold.DiffusionMaps(3, t=0).fit(X)
+    assert np.allclose(book.embedding_ / np.sqrt(walk.stationary_)[:, None], walk.embedding_, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_clustering_uses_the_eigenmaps_and_the_trivial_vector(seed: int) -> None:
+    X = np.random.default_rng(seed).normal(size=(80, 2))
+    clusters = lowfold.SpectralClustering(4, n_neighbors=12).fit(X)
+    eigenmaps = lowfold.LaplacianEigenmaps(3, n_neighbors=12).fit(X)
+    assert same(clusters.embedding_[:, 1:], eigenmaps.embedding_)
+    assert np.ptp(clusters.embedding_[:, 0]) < 1e-12
+
+
+@needs("LTSA", "HessianLLE")
+@pytest.mark.filterwarnings("ignore::lowfold._core.errors.DisconnectedWarning")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_hessian_lle_with_as_many_neighbours_as_functions_is_ltsa(seed: int) -> None:
+    X = lowfold.datasets.swiss_roll(400, random_state=seed).X
+    k = 6  # d_q = 1 + 2 + 3
+    hessian = lowfold.HessianLLE(2, n_neighbors=k, include_self=False).fit(X).kernel().dense()
+    tangent = lowfold.LTSA(2, n_neighbors=k, include_self=False).fit(X).kernel().dense()
+    assert np.allclose(hessian, tangent, atol=1e-6 * np.abs(tangent).max())
+
+
+@needs("LPP")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_lpp_with_more_features_than_points_is_laplacian_eigenmaps(seed: int) -> None:
+    """Linear functions of independent rows are all functions."""
+    X = np.random.default_rng(seed).normal(size=(30, 60))
+    eigenmaps = lowfold.LaplacianEigenmaps(2, n_neighbors=6).fit(X)
+    linear = lowfold.LPP(2, n_neighbors=6).fit(X)
+    Y, Z = linear.embedding_, eigenmaps.embedding_
+    assert same(Y - Y.mean(axis=0), Z - Z.mean(axis=0))
+
+
+@needs("LLE")
+def test_rows_of_lle_weights_sum_to_one_as_a_walk_does() -> None:
+    X = lowfold.datasets.s_curve(100, random_state=0).X
+    M = lowfold.LLE(2, n_neighbors=10).fit(X).kernel().dense()  # (I - W)'(I - W) annihilates constants
+    assert np.abs(M @ np.ones(100)).max() < 1e-9
+
+
+def test_isomap_keeps_distances_and_lle_type_methods_do_not_scale() -> None:
+    """Distance kernels scale by the root of the eigenvalue, alignment kernels not at all."""
+    X = lowfold.datasets.swiss_roll(200, random_state=0).X
+    Y = lowfold.Isomap(2, n_neighbors=8).fit(X)
+    assert np.allclose((Y.embedding_**2).sum(axis=0), Y.eigenvalues_, rtol=1e-6)
+    Z = lowfold.LaplacianEigenmaps(2, n_neighbors=8, laplacian="unnormalized").fit(X)
+    assert np.allclose(Z.embedding_.T @ Z.embedding_, np.eye(2), atol=1e-6)
+    assert span(Y.embedding_, Y.embedding_ @ np.diag([2.0, 3.0])) < 1e-6

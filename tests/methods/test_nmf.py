@@ -1,0 +1,37 @@
+"""NMF: nonnegative parts; scikit-learn's parts, exact coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+from sklearn import decomposition
+
+import lowfold
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of the reference
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_parts_and_coordinates(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.random((40, 3)) @ (rng.random((3, 10)) * (rng.random((3, 10)) < 0.6))
+    model = lowfold.NMF(3).fit(X)
+    assert model.components_.min() >= 0
+    assert model.embedding_.min() >= 0
+    assert model.reconstruction_error_ < 0.05 * np.linalg.norm(X)
+    assert np.isclose(np.linalg.norm(X - model.inverse_transform(model.embedding_)), model.reconstruction_error_)
+    reference = decomposition.NMF(3, init="nndsvda", max_iter=1000, tol=1e-4).fit(X)
+    assert model.reconstruction_error_ <= reference.reconstruction_err_ * 1.01 + 1e-9
+    new = rng.random((5, 10))
+    expected = np.array([nnls(model.components_.T, x)[0] for x in new])
+    assert np.allclose(model.transform(new), expected)
+
+
+def test_more_parts_fit_better_and_negative_values_are_refused() -> None:
+    X = np.random.default_rng(3).random((30, 8))
+    errors = [lowfold.NMF(d).fit(X).reconstruction_error_ for d in (1, 3, 6)]
+    assert errors == sorted(errors, reverse=True)
+    with pytest.raises(ValueError, match="Negative values"):
+        lowfold.NMF(2).fit(X - 1)
+    with pytest.raises(ValueError, match="Negative values"):
+        lowfold.NMF(2).fit(X).transform(X - 1)
