@@ -31,7 +31,7 @@ from lowfold.viz import side_by_side
 PARAMETERS: dict[str, Any] = {"n_neighbors": 10, "n_clusters": 10, "random_state": 0}
 
 # Families whose time grows too fast for all points: they are fitted to so many, and place the others.
-SLOW = {"semidefinite": 200}
+SLOW = {"semidefinite": 100}
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: #222 }

@@ -177,6 +177,7 @@ KERNEL = {
 
 UNFOLDING = {
     **{name: value for name, value in GRAPH.items() if name != "symmetrize"},  # their neighbourhoods stay directed
+    "search": None,  # finds the neighbours, as for Isomap
     "constraints": "ineq",
     "nu": 1.0,
     "tol": 1e-9,
@@ -241,9 +242,7 @@ CONTRACT: dict[str, Case] = {
     "ModifiedLLE": Case(other_values={**ALIGNMENT, "reg": 1e-2}, rebuild=bottom, restores=0.35),
     "SupervisedLLE": Case(other_values={}, rows=False, why="needs labels; test_supervised_lle has the same checks"),
     "LTSA": Case(other_values={**ALIGNMENT, "include_self": False}, rebuild=bottom, restores=0.35),
-    "HessianLLE": Case(
-        other_values={**ALIGNMENT, "include_self": True, "anchor": 3}, rebuild=bottom, restores=0.35
-    ),
+    "HessianLLE": Case(other_values={**ALIGNMENT, "include_self": False, "anchor": 3}, rebuild=bottom, restores=0.35),
     "LandmarkIsomap": Case(other_values=ISOMAP, rebuild=leading, restores=0.35),
     "KernelIsomap": Case(other_values=ISOMAP, rebuild=leading, restores=0.35),
     "ConformalIsomap": Case(
@@ -325,10 +324,8 @@ CONTRACT: dict[str, Case] = {
         stable=False,  # ranks of nearly equal distances change with their last digits
         why="the kernel is that of the last step: test_nonmetric_mds",
     ),
-    "ReplicatedMDS": Case(
-        other_values={}, rows=False, why="several matrices; test_replicated_mds has the same checks"
-    ),
-    "WeightedMDS": Case(other_values={}, rows=False, why="several matrices; test_weighted_mds has the same checks"),
+    "ReplicatedMDS": Case(other_values={}, rows=False, why="several matrices; test_several_matrices has the same checks"),
+    "WeightedMDS": Case(other_values={}, rows=False, why="several matrices; test_several_matrices has the same checks"),
     "SNE": Case(
         other_values={**NEIGHBOUR, "init": "pca", "early_exaggeration": 4.0, "gains": True, "random_state": 1},
         params={"max_iter": 120},

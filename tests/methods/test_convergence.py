@@ -11,6 +11,7 @@ import pytest
 from scipy.special import ive
 
 import lowfold
+from lowfold._core.run import Run
 from lowfold.kernels import Profile, complete_weights, markov_dense
 from lowfold.spectral import largest
 
@@ -28,11 +29,11 @@ def fibonacci(n: int) -> np.ndarray:
 def generator(X: np.ndarray, eps: float, k: int, alpha: float) -> np.ndarray:
     """(1 - lambda) / (eps / 4) of the complete graph."""
     walk = markov_dense(complete_weights(lowfold.metrics.pairwise(X), Profile("heat", eps), 1.0), alpha=alpha)
-    pairs = largest(walk.operator, k, null=walk.trivial, negligible=1.0)
+    pairs = largest(walk.operator, k, null=walk.trivial, negligible=1.0, run=Run(solver="dense"))
     return (1 - pairs.values) / (eps / 4)
 
 
-def weighted_circle(power: float, k: int, m: int = 1200) -> np.ndarray:
+def weighted_circle(power: float, k: int, m: int = 800) -> np.ndarray:
     """Eigenvalues of -(1/mu) (mu f')' on the circle, mu = p^power, p = (1 + cos / 2) / 2 pi, on a fine grid."""
     theta = np.arange(m) * 2 * np.pi / m
     half = theta + np.pi / m
@@ -48,7 +49,7 @@ def weighted_circle(power: float, k: int, m: int = 1200) -> np.ndarray:
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
 def test_three_alphas_on_a_circle_of_uneven_density(alpha: float) -> None:
-    n = 1000
+    n = 600
     u = (np.arange(n) + 0.5) / n
     grid = np.linspace(0, 2 * np.pi, 200_001)
     angle = np.interp(u, (grid + 0.5 * np.sin(grid)) / (2 * np.pi), grid)
@@ -78,21 +79,21 @@ def test_exact_eigenvalues_of_the_heat_average_on_the_circle(t: float) -> None:
 def test_sphere_with_multiplicities() -> None:
     """l (l + 1), each 2 l + 1 times, and closer for more points."""
     errors = []
-    for n, eps in ((400, 0.08), (1600, 0.02)):
+    for n, eps in ((300, 0.1), (1000, 0.03)):
         found = generator(fibonacci(n), eps, 8, 1.0)
         errors.append(np.abs(found / np.repeat([2.0, 6.0], [3, 5]) - 1).max())
         assert np.ptp(found[:3]) < 0.02 * 2
         assert np.ptp(found[3:]) < 0.02 * 6
     assert errors[0] < 0.1
-    assert errors[1] < 0.03
+    assert errors[1] < 0.04
     assert errors[1] < errors[0] / 2
 
 
 def test_flat_torus() -> None:
-    u = np.arange(36) * 2 * np.pi / 36
+    u = np.arange(28) * 2 * np.pi / 28
     a, b = (g.ravel() for g in np.meshgrid(u, u))
     X = np.column_stack([np.cos(a), np.sin(a), np.cos(b), np.sin(b)])
-    found = generator(X, 0.08, 8, 1.0)
+    found = generator(X, 0.1, 8, 1.0)
     assert np.allclose(found, lowfold.geometry.flat_torus_eigenvalues(9)[1:], rtol=0.05)
 
 

@@ -78,7 +78,9 @@ def test_missing_values_are_recovered(seed: int, noise: str) -> None:
     by_mean = np.where(gone, np.nanmean(gaps, axis=0), X)
     assert np.abs(filled - clean)[gone].mean() < 0.1 * np.abs(by_mean - clean)[gone].mean()
     reference = lowfold.PCA(2).fit(X)
-    angle = np.linalg.norm(reference.components_.T - model.components_.T @ (model.components_ @ reference.components_.T), 2)
+    angle = np.linalg.norm(
+        reference.components_.T - model.components_.T @ (model.components_ @ reference.components_.T), 2
+    )
     assert angle < 0.05
     assert np.array_equal(model.transform(gaps), model.embedding_)
     assert np.isfinite(model.embedding_).all()

@@ -68,7 +68,10 @@ def test_more_features_than_points_and_dependent_features(name: str) -> None:
     assert np.allclose(model.transform(wide), model.embedding_)
     X = roll(6, 150)
     doubled = np.hstack([X, X @ rng.normal(size=(3, 2)), np.ones((150, 1))])
-    plain, fat = getattr(lowfold, name)(2, n_neighbors=10).fit(X), getattr(lowfold, name)(2, n_neighbors=10).fit(doubled)
+    plain, fat = (
+        getattr(lowfold, name)(2, n_neighbors=10).fit(X),
+        getattr(lowfold, name)(2, n_neighbors=10).fit(doubled),
+    )
     if name != "KernelLPP":
         assert fat.rank_ == plain.rank_ == 3
     assert np.isfinite(fat.embedding_).all()
@@ -123,7 +126,7 @@ def test_few_eigenvectors_of_the_kernel_are_enough_for_smooth_functions() -> Non
 
 def test_pieces_are_separated_not_bridged() -> None:
     rng = np.random.default_rng(9)
-    X = np.vstack([rng.normal(size=(40, 4)), rng.normal(size=(40, 4)) + [60, 0, 0, 0]])
+    X = np.vstack([rng.normal(size=(40, 4)), rng.normal(loc=(60, 0, 0, 0), size=(40, 4))])
     for name in (*LINEAR, "KernelLPP"):
         model = getattr(lowfold, name)(1).fit(X)
         assert model.component_labels_.max() == 1

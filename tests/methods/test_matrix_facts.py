@@ -27,7 +27,9 @@ def symmetric(rng: np.random.Generator, D: int) -> np.ndarray:
 @settings(max_examples=25, deadline=None)
 @given(seed=SEEDS, n=st.integers(4, 12), D=st.integers(4, 12), k=st.integers(1, 3))
 def test_eckart_young(seed: int, n: int, D: int, k: int) -> None:
-    """The first k singular triplets are the best matrix of rank k: spectral error sigma_(k+1), Frobenius sqrt of the rest."""
+    """The first k singular triplets are the best matrix of rank k: spectral error sigma_(k+1), Frobenius sqrt of the
+    rest.
+    """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, D))
     U, s, V, _ = top_singular(X, k)
@@ -62,7 +64,9 @@ def test_courant_fischer(seed: int, D: int, data: st.DataObject) -> None:
 @settings(max_examples=25, deadline=None)
 @given(seed=SEEDS, D=st.integers(3, 10), data=st.data())
 def test_ky_fan(seed: int, D: int, data: st.DataObject) -> None:
-    """max tr V'AV = sum of the k largest, min = sum of the k smallest; sums of singular values obey the triangle inequality."""
+    """max tr V'AV = sum of the k largest, min = sum of the k smallest; sums of singular values obey the triangle
+    inequality.
+    """
     k = data.draw(st.integers(1, D - 1))
     rng = np.random.default_rng(seed)
     A, B = symmetric(rng, D), rng.normal(size=(D, D))

@@ -222,6 +222,10 @@ def test_what_cannot_be_is_refused_in_words() -> None:
     with pytest.raises(InvalidInput, match="2 groups"):
         MetricMDS(2, metric="precomputed").fit(D)
     X = points(0, 10)
+    W = np.zeros((10, 10))
+    W[:4, :4] = W[4:, 4:] = 1
+    with pytest.raises(InvalidInput, match="2 groups"):
+        MetricMDS(2, weights=W).fit(X)
     with pytest.raises(InvalidInput, match=r"shape \(10, 2\)"):
         MetricMDS(2, init=np.zeros((9, 2))).fit(X)
     with pytest.raises(InvalidInput, match=r"\(10, 10\)"):

@@ -233,7 +233,9 @@ def test_no_fixed_basis_compresses_better_than_the_principal_axes() -> None:
     assert np.allclose(W.T @ np.ones(4), [2, 0, 0, 0])  # a flat image needs one coefficient
     t = np.linspace(0, 1, 16)
     rng = np.random.default_rng(17)
-    X = np.array([np.sin(2 * np.pi * (t * f + p)) for f, p in zip(rng.uniform(0.5, 2, 80), rng.random(80), strict=True)])
+    X = np.array(
+        [np.sin(2 * np.pi * (t * f + p)) for f, p in zip(rng.uniform(0.5, 2, 80), rng.random(80), strict=True)]
+    )
     terms = np.arange(17)
     axes = lowfold.PCA(16).fit(X)
     best = compression_error(X, axes.components_.T, terms, mean=axes.mean_)

@@ -54,7 +54,8 @@ def test_unknown_kinds_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "eps", "plain", "older"), [(1000, 0.1, 5921, 6663), (1000, 0.5, 332, 375), (100, 0.2, 1063, 1197), (10000, 0.2, 2126, 2393)]
+    ("n", "eps", "plain", "older"),
+    [(1000, 0.1, 5921, 6663), (1000, 0.5, 332, 375), (100, 0.2, 1063, 1197), (10000, 0.2, 2126, 2393)],
 )
 def test_bounds_of_the_lemma(n: int, eps: float, plain: int, older: int) -> None:
     assert jl_min_dim(n, eps) == plain
@@ -90,10 +91,10 @@ def test_moments_are_dominated_by_the_gaussian_ones() -> None:
     for _ in range(10):
         a = rng.normal(size=4)
         a /= np.linalg.norm(a)
-        for l in (1, 2, 3, 4):
-            gaussian = math.factorial(2 * l) / (math.factorial(l) * 2**l)
-            by_sign = ((signs @ a) ** (2 * l)).mean()
-            by_three = (weight * (three @ a) ** (2 * l)).sum()
+        for half in (1, 2, 3, 4):
+            gaussian = math.factorial(2 * half) / (math.factorial(half) * 2**half)
+            by_sign = ((signs @ a) ** (2 * half)).mean()
+            by_three = (weight * (three @ a) ** (2 * half)).sum()
             assert by_sign <= gaussian + 1e-9
             assert by_three <= gaussian + 1e-9
         assert np.isclose(((signs @ a) ** 4).mean(), 3 - 2 * (a**4).sum())
@@ -125,7 +126,9 @@ def test_the_map_is_linear_and_does_not_look_at_the_data(kind: str) -> None:
     assert np.allclose(model.transform(model.inverse_transform(model.embedding_)), model.embedding_)
 
 
-@pytest.mark.parametrize(("kind", "density"), [("gaussian", "auto"), ("sign", "auto"), ("sparse", "auto"), ("sparse", 0.05)])
+@pytest.mark.parametrize(
+    ("kind", "density"), [("gaussian", "auto"), ("sign", "auto"), ("sparse", "auto"), ("sparse", 0.05)]
+)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_drawn_in_blocks_or_kept_sparse_or_dense_it_is_one_matrix(
     kind: str, density: float | str, dtype: type, monkeypatch: pytest.MonkeyPatch

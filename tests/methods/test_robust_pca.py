@@ -24,7 +24,9 @@ def planted(seed: int, n: int = 200, D: int = 80) -> tuple[np.ndarray, np.ndarra
 def test_ten_percent_of_gross_errors_change_nothing(seed: int) -> None:
     clean, V = planted(seed, 200, 100)
     rng = np.random.default_rng(seed + 50)
-    wrong = np.where(rng.random(clean.shape) < 0.1, rng.choice([-1, 1], clean.shape) * rng.uniform(5, 20, clean.shape), 0)
+    wrong = np.where(
+        rng.random(clean.shape) < 0.1, rng.choice([-1, 1], clean.shape) * rng.uniform(5, 20, clean.shape), 0
+    )
     model = lowfold.RobustPCA(3, method="low_rank").fit(clean + wrong)
     assert angle(V, model.components_.T) < 1e-4
     assert angle(V, lowfold.PCA(3).fit(clean + wrong).components_.T) > 0.5

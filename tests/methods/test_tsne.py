@@ -36,7 +36,7 @@ def test_the_text_without_exaggeration(seed: int) -> None:
 
 
 def test_as_good_as_scikit_learn() -> None:
-    X, _ = blobs(3, 40)
+    X, _ = blobs(3, 20)
     ours = [TSNE(2, perplexity=15, init="random", random_state=s).fit(X).kl_divergence_ for s in range(3)]
     theirs = [
         manifold.TSNE(2, perplexity=15, init="random", random_state=s, method="exact").fit(X).kl_divergence_

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import lowfold
 from lowfold._core.errors import InvalidInput
 from lowfold.graph import Graph, Neighbors, Points, geodesics, nearest
 from lowfold.metrics import resolve_metric
@@ -155,6 +156,14 @@ def test_low_rank_agrees_with_interior(form, seed):
     assert low.converged
     assert low.primal == pytest.approx(exact.primal, rel=2e-3)
     assert low.bound >= exact.primal * (1 - 1e-5)  # a bound holds for the true optimum
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_low_rank_does_not_collapse(seed):
+    """A long thin roll, where all inequalities can go slack at once."""
+    program = problem(lowfold.datasets.swiss_roll(90, height=15.0, random_state=seed).X, 6, form="ineq")
+    exact, low = unfold(program, solver="interior", tol=1e-5), unfold(program, solver="lowrank", tol=2e-3)
+    assert low.primal == pytest.approx(exact.primal, rel=5e-3)
 
 
 def test_bound_holds_for_every_feasible_point():

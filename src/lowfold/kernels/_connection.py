@@ -158,14 +158,16 @@ class Orientation:
         return self.contradicted == 0.0
 
 
-def orientation(graph: Graph, transports: Floats, certainty: Floats, *, sure: float = 0.2) -> Orientation:
-    """Carry a side along a spanning tree of the surest edges; the manifold is orientable when no other edge objects.
+def orientation(graph: Graph, transports: Floats, certainty: Floats, *, sure: float = 0.5) -> Orientation:
+    """Carry a side along a spanning tree of short, sure edges; the manifold is orientable when no such edge objects.
 
-    det O_ij = -1 says that the bases at i and j have opposite sides. Edges with certainty below `sure` are not heard.
+    det O_ij = -1 says that the bases at i and j have opposite sides. Edges with certainty below `sure` and the longer half
+    of all edges, which may cut across a bend, are not heard.
     """
     rows, columns = graph.rows(), graph.indices.astype(np.int64)
     flip = np.where(np.linalg.det(transports) < 0, -1, 1)
-    tree: Any = minimum_spanning_tree(graph.to_scipy(2.0 - certainty))
+    typical = float(np.median(graph.lengths)) if len(graph.lengths) else 0.0
+    tree: Any = minimum_spanning_tree(graph.to_scipy(2.0 - certainty + graph.lengths / max(typical, 1e-300)))
     signs = np.ones(graph.n, dtype=np.int64)
     signed = graph.to_scipy(flip.astype(np.float64))
     seen = np.zeros(graph.n, dtype=bool)
@@ -178,6 +180,6 @@ def orientation(graph: Graph, transports: Floats, certainty: Floats, *, sure: fl
             signs[v] = signs[parent[v]] * int(signed[parent[v], v])
         if seen.all():
             break
-    heard = certainty >= sure
+    heard = (certainty >= sure) & (graph.lengths <= typical)
     against = (signs[rows] * signs[columns] * flip < 0) & heard
     return Orientation(signs, float(against.sum() / max(int(heard.sum()), 1)))

@@ -166,7 +166,8 @@ class AlignmentMethod(GraphMethod):
         return patch_components(self._patches(data.neighbors), self.n_components)
 
     def _patches(self, neighbors: Neighbors) -> Patches:
-        return Patches.around(neighbors, include_self=getattr(self, "include_self", True))
+        """The sets of points that a kernel entry comes from."""
+        return Patches.around(neighbors)
 
     def _connected(self, data: Data, labels: Ints, run: Run) -> Data:
         if data.source is None:

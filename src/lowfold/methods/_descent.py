@@ -174,9 +174,12 @@ def _edge_terms(graph: Graph, weights: Any, W: Any, run: Run) -> EdgeTerms:
 
 
 def _refuse_pieces(terms: PairTerms | EdgeTerms) -> None:
-    if isinstance(terms, PairTerms) and terms.complete and terms.weights != "given":
-        return
-    labels = components(measured_graph(terms))
+    if isinstance(terms, PairTerms) and terms.complete:
+        if terms.weights != "given" or (terms.W > 0).sum() >= terms.n * (terms.n - 1):
+            return
+        labels = components(Graph.from_edges(terms.n, np.argwhere(np.triu(terms.W > 0, 1))))
+    else:
+        labels = components(measured_graph(terms))
     if labels.max() > 0:
         raise InvalidInput(
             f"the measured pairs of positive weight fall into {labels.max() + 1} groups of points without a pair "

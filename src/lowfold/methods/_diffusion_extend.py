@@ -17,6 +17,7 @@ from lowfold.graph import Graph, Measured, Neighbors, Pairs, Points, nearest, qu
 from lowfold.kernels import Profile
 from lowfold.methods._extend import _take
 from lowfold.methods._fit import Data, Extension, Floats, Queries, Trained
+from lowfold.metrics import pairwise
 from lowfold.spectral import nystrom
 
 
@@ -179,3 +180,28 @@ class ThroughLandmarks:
             run=run,
         )
         return self.extend.place(self.trained, queries, near, run)
+
+
+def all_distances(source: Points | Pairs, run: Run) -> NDArray[np.floating]:
+    """The whole matrix of distances."""
+    if isinstance(source, Pairs):
+        return source.distances
+    return pairwise(source.X, metric=source.metric, n_jobs=run.n_jobs)
+
+
+def given_weights(K: NDArray[np.floating], self_loops: float) -> Floats:
+    """A copy of the user's weights, checked; its diagonal times `self_loops`."""
+    W = K.astype(np.float64)
+    if not np.isfinite(W).all():
+        raise InvalidInput("weights must be finite; X has NaN or inf. A pair without exchange has weight 0")
+    if np.abs(W - W.T).max(initial=0.0) > 1e-10 * W.max(initial=0.0):
+        raise InvalidInput("the matrix of weights must be symmetric; use (X + X.T) / 2")
+    W[np.diag_indices_from(W)] *= self_loops
+    return W
+
+
+def rows_of(source: Any, rows: NDArray[np.int64]) -> Any:
+    """Training rows as queries."""
+    if isinstance(source, Points):
+        return source.X[rows]
+    return Pairs(source.distances[rows]) if isinstance(source, Pairs) else Measured(source.pairs.take(rows))

@@ -16,7 +16,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Function, Int, IntArray, Limits, Null, Real
 from lowfold._core.operators import Operator
 from lowfold._core.run import Run
-from lowfold.graph import Graph, Measured, Pairs, Points, find_bridges, nearest, within_radius
+from lowfold.graph import Graph, Pairs, Points, find_bridges, nearest, within_radius
 from lowfold.kernels import (
     LANDMARK_RULES,
     SCALES,
@@ -29,12 +29,18 @@ from lowfold.kernels import (
     markov_dense,
     std_scale,
 )
-from lowfold.methods._diffusion_extend import DiffusionRow, ThroughLandmarks, unbridged
+from lowfold.methods._diffusion_extend import (
+    DiffusionRow,
+    ThroughLandmarks,
+    all_distances,
+    given_weights,
+    rows_of,
+    unbridged,
+)
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Floats, Trained
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._parameters import LIMITS
-from lowfold.metrics import pairwise
 from lowfold.spectral import Eigenpairs, largest
 
 CONVENTIONS = ("markov", "degree", "symmetric")
@@ -102,7 +108,8 @@ class DiffusionMaps(GraphMethod):
     stationary_ : array (n,), phi_0 = d / sum d, where the walk ends up
     scale_ : float, the scale used; local_scales_ : array (n,), the t_i of "self_tuning", else None
     landmarks_ : array of indices, or None; with landmarks graph_, vectors and stationary_ belong to them
-    graph_ : None for the complete graph; n_neighbors_, component_labels_, bridges_ : the graph and its pieces
+    graph_ : None for the complete graph; n_neighbors_, component_labels_, bridges_ : the graph and its
+        pieces; a bridge weighs as the longest edge
     residual_, gap_, solver_ : what the solve was worth
 
     Examples
@@ -114,6 +121,7 @@ class DiffusionMaps(GraphMethod):
     ((300, 2), True)
     """
 
+    caps_bridges: ClassVar[bool] = True  # else a far component would hang on a weight of zero
     limits: ClassVar[Limits] = {
         **LIMITS,
         "threshold": (Real(0, 1, open_high=True), Null("neighbours")),
@@ -274,9 +282,9 @@ class DiffusionMaps(GraphMethod):
 
     def _walk(self, source: Any, graph: Graph | None, profile: Profile, run: Run) -> Walk:
         if self._all_pairs() and isinstance(source, (Points, Pairs)):
-            D = _all_distances(source, run)
+            D = all_distances(source, run)
             if self.weights == "precomputed":
-                return markov_dense(_given_weights(D, self.self_loops), alpha=self.alpha, n_jobs=run.n_jobs)
+                return markov_dense(given_weights(D, self.self_loops), alpha=self.alpha, n_jobs=run.n_jobs)
             K = complete_weights(D, profile, self.self_loops * profile.itself())
             return markov_dense(K, alpha=self.alpha, n_jobs=run.n_jobs)
         assert graph is not None
@@ -320,7 +328,7 @@ class DiffusionMaps(GraphMethod):
         Y[chosen] = fit.coordinates
         others = np.setdiff1d(np.arange(data.n), chosen)
         if len(others):
-            Y[others] = through.place(trained, _rows_of(data.source, others), None, run)  # type: ignore[arg-type]
+            Y[others] = through.place(trained, rows_of(data.source, others), None, run)  # type: ignore[arg-type]
         return replace(fit, coordinates=Y, extend=through, extra={**fit.extra, "landmarks_": chosen})
 
     def _query_neighbors(self, data: Data) -> int | None:
@@ -403,28 +411,3 @@ def coordinates(walk: Walk, pairs: Eigenpairs, convention: str, t: float) -> Flo
         return pairs.vectors * factor
     psi = walk.right(pairs) if convention == "markov" else pairs.vectors / np.sqrt(walk.degrees)[:, None]
     return np.asarray(psi * factor)
-
-
-def _all_distances(source: Points | Pairs, run: Run) -> NDArray[np.floating]:
-    if isinstance(source, Pairs):
-        return source.distances
-    return pairwise(source.X, metric=source.metric, n_jobs=run.n_jobs)
-
-
-def _given_weights(K: NDArray[np.floating], self_loops: float) -> Floats:
-    """A copy of the user's weights, checked; its diagonal times `self_loops`."""
-    W = K.astype(np.float64)
-    if not np.isfinite(W).all():
-        raise InvalidInput("weights must be finite; X has NaN or inf. A pair without exchange has weight 0")
-    if np.abs(W - W.T).max(initial=0.0) > 1e-10 * W.max(initial=0.0):
-        raise InvalidInput("the matrix of weights must be symmetric; use (X + X.T) / 2")
-    W[np.diag_indices_from(W)] *= self_loops
-    return W
-
-
-def _rows_of(source: Any, rows: NDArray[np.int64]) -> Any:
-    """Training rows as queries."""
-    if isinstance(source, Points):
-        return source.X[rows]
-    return Pairs(source.distances[rows]) if isinstance(source, Pairs) else Measured(source.pairs.take(rows))
-

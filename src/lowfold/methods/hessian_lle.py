@@ -14,6 +14,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Flag, Int, Limits, Null
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
+from lowfold.graph import Neighbors
 from lowfold.kernels import Alignment, Geometry, Patches, hessian_alignment, quadratic_dimension
 from lowfold.methods._alignment_extend import PatchMap
 from lowfold.methods._alignment_method import AlignmentMethod
@@ -41,10 +42,10 @@ class HessianLLE(AlignmentMethod):
     {metric}
     {metric_params}
     {search}
-    include_self : bool, default=False
+    include_self : bool or None, default=None
         Whether a point belongs to its own patch. Without, a point that is nobody's neighbour has a zero row in K and is
         joined as `on_disconnected` says. With, points at an end share one patch; for n_components = 1, where a patch
-        gives a single condition, that leaves coordinates undetermined.
+        gives a single condition, that leaves coordinates undetermined. None is yes from two components on.
     anchor : int or None, default=None
         Scale of the coordinates. None: V'V = I over all points. A point's number: over that point's neighbourhood N_0
         (the point included), Y = V R^(-1/2) with R = sum over N_0 of v v', as Donoho & Grimes do, so that lengths are
@@ -75,7 +76,7 @@ class HessianLLE(AlignmentMethod):
 
     limits: ClassVar[Limits] = {
         **LIMITS,
-        "include_self": (Flag(),),
+        "include_self": (Flag(), Null("n_components > 1")),
         "anchor": (Int(0), Null("all points")),
     }
 
@@ -88,7 +89,7 @@ class HessianLLE(AlignmentMethod):
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         search: str = "auto",
-        include_self: bool = False,
+        include_self: bool | None = None,
         anchor: int | None = None,
         on_disconnected: str = "connect",
         normalization: str = "natural",
@@ -115,6 +116,10 @@ class HessianLLE(AlignmentMethod):
     def _smallest_k(self) -> int:
         return quadratic_dimension(int(self.n_components))
 
+    def _patches(self, neighbors: Neighbors) -> Patches:
+        own = self.n_components > 1 if self.include_self is None else bool(self.include_self)
+        return Patches.around(neighbors, include_self=own)
+
     def _check(self, data: Data) -> None:
         super()._check(data)
         if self.anchor is not None and self.anchor >= data.n:
@@ -122,7 +127,7 @@ class HessianLLE(AlignmentMethod):
 
     def _alignment(self, data: Data, geometry: Geometry, run: Run) -> tuple[Alignment, dict[str, Any]]:
         assert data.neighbors is not None
-        patches = Patches.around(data.neighbors, include_self=self.include_self)
+        patches = self._patches(data.neighbors)
         alignment, errors = hessian_alignment(patches, geometry, self.n_components, run)
         return alignment, {"local_errors_": errors}
 

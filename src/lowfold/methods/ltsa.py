@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.limits import Flag, Limits
 from lowfold._core.run import Run
+from lowfold.graph import Neighbors
 from lowfold.kernels import Alignment, Geometry, Patches, tangent_alignment
 from lowfold.methods._alignment_extend import PatchMap
 from lowfold.methods._alignment_method import AlignmentMethod
@@ -101,9 +102,12 @@ class LTSA(AlignmentMethod):
     def _smallest_k(self) -> int:
         return int(self.n_components) + (1 if self.include_self else 2)
 
+    def _patches(self, neighbors: Neighbors) -> Patches:
+        return Patches.around(neighbors, include_self=bool(self.include_self))
+
     def _alignment(self, data: Data, geometry: Geometry, run: Run) -> tuple[Alignment, dict[str, Any]]:
         assert data.neighbors is not None
-        patches = Patches.around(data.neighbors, include_self=self.include_self)
+        patches = self._patches(data.neighbors)
         alignment, errors = tangent_alignment(patches, geometry, self.n_components, run)
         return alignment, {"local_errors_": errors}
 

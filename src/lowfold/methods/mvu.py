@@ -63,8 +63,8 @@ class MVU(GraphMethod):
         "auto": "interior" up to 1,500 pairs, "lowrank" up to 3,000 points, then "factorized". `solver_` records it.
     tol : float in (0, 1), default=1e-3
         Relative duality gap (and, unless "slack", violation of the constraints) at which the solver stops.
-    max_iter : int of at least 1, default=100
-        Most iterations of "interior" and "clarabel", most rounds of "lowrank".
+    max_iter : int of at least 1 or None, default=None
+        Most iterations of "interior" and "clarabel" (None: 100), most rounds of "lowrank" and "factorized" (None: 15).
     callback : callable or None, default=None
         callback(step) after every iteration, with step.primal, step.dual, step.gap, step.violation, step.rank; a true
         answer stops the solver there.
@@ -103,7 +103,7 @@ class MVU(GraphMethod):
         "nu": (Real(0, open_low=True), Choice(("auto",))),
         "n_eigenvectors": (Int(1),),
         "solver": (Choice(SOLVERS),),
-        "max_iter": (Int(1),),
+        "max_iter": (Int(1), Null("100 iterations, 15 rounds of the low-rank solvers")),
         "callback": (Function("callback(step) -> stop?"), Null("none")),
     }
 
@@ -123,7 +123,7 @@ class MVU(GraphMethod):
         normalization: str = "natural",
         solver: str = "auto",
         tol: float = 1e-3,
-        max_iter: int = 100,
+        max_iter: int | None = None,
         callback: Callback | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,

@@ -340,7 +340,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points", "distances"),
         "none: gradient descent",
         "",
-        "Hinton & Roweis 2002, doi:10.5555/2968618.2968725",
+        "Hinton & Roweis 2002, Advances in Neural Information Processing Systems 15",
     ),
     Entry(
         "SymmetricSNE",

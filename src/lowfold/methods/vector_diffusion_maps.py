@@ -94,6 +94,7 @@ class VectorDiffusionMaps(GraphMethod):
     ((300, 3), True)
     """
 
+    caps_bridges: ClassVar[bool] = True  # else a far component would hang on a weight of zero
     limits: ClassVar[Limits] = {
         **LIMITS,
         "n_eigenvectors": (Int(1), Null("max(10, n_components)")),

@@ -37,6 +37,7 @@ Floats = NDArray[np.float64]
 SOLVERS = ("auto", "interior", "lowrank", "factorized", "clarabel")
 INTERIOR_PAIRS, LOWRANK_POINTS = 1_500, 3_000
 START_RANK = 6
+ITERATIONS, ROUNDS = 100, 15
 
 
 def select_unfolding_solver(n: int, m: int) -> str:
@@ -56,7 +57,7 @@ def unfold(
     *,
     solver: str = "auto",
     tol: float = 1e-3,
-    max_iter: int = 100,
+    max_iter: int | None = None,
     n_eigenvectors: int = 10,
     callback: Callback | None = None,
     run: Run | None = None,
@@ -64,7 +65,7 @@ def unfold(
     """Solve a program.
 
     `callback(step)` is called after every iteration (every round of the low-rank solvers; once, at the end, by
-    Clarabel); a true answer stops there.
+    Clarabel); a true answer stops there. `max_iter=None` is 100 iterations, or 15 rounds.
 
     >>> from lowfold.sdp import unfolding
     >>> chain = unfolding(6, np.array([[i, i + 1] for i in range(5)]), np.ones(5), form="eq")
@@ -74,6 +75,8 @@ def unfold(
     if solver not in SOLVERS:
         raise InvalidInput(f"solver must be one of {', '.join(map(repr, SOLVERS))}; got {solver!r}")
     name = select_unfolding_solver(program.n, program.m) if solver == "auto" else solver
+    if max_iter is None:
+        max_iter = ROUNDS if name in ("lowrank", "factorized") else ITERATIONS
     with single_threaded_blas():
         return _solved(program, name, tol, max_iter, n_eigenvectors, callback, run or Run())
 
@@ -136,7 +139,9 @@ def solve_rank_one(
     if not program.squared.any():
         return _coincident(program, solver)
     if solver == "interior":
-        found = interior(small, tol=min(tol, 1e-6), max_iter=max_iter, callback=callback)
+        # Equalities have no interior where neighbourhoods are rigid: the last digits may not exist.
+        sharp = 0.5 * tol if program.form == "eq" else min(tol, 1e-6)
+        found = interior(small, tol=sharp, max_iter=max_iter, callback=callback)
         L, w, iterations, stopped = found.L, found.w, found.iterations, found.stopped
     else:
         solved = conic(small, tol=min(tol, 1e-6), max_iter=max_iter)

@@ -186,17 +186,18 @@ def best_root(quartic: Floats) -> float:
 def _best_size(E: csr_array, s: Floats, Y: Floats, penalty: Penalty) -> tuple[Floats, Floats]:
     """Y scaled so that <gradient, Y> = 0: then the primal value and the dual value of its weights agree.
 
-    One-sided penalties are piecewise quadratic in the squared scale; a few steps of Newton's method end on the right
-    piece.
+    The slope rises with the squared scale, and is linear but for pairs that become active: Newton's method inside a bracket.
     """
     d, trace = _excess(E @ Y, np.zeros_like(s)), float(np.sum(Y * Y))
-    size = 1.0
-    for _ in range(20):
+    size, low, high = 1.0, 0.0, np.inf
+    for _ in range(60):
         w, h = penalty.weights(size * d - s)
         slope, curvature = float(w @ d) - trace, float(h @ (d * d))
-        if curvature <= 0 or abs(slope) <= 1e-14 * trace:
+        if abs(slope) <= 1e-13 * trace:
             break
-        size = max(size - slope / curvature, 0.5 * size)
+        low, high = (size, high) if slope < 0 else (low, size)
+        guess = size - slope / curvature if curvature > 0 else np.inf
+        size = guess if low < guess < high else (low + high) / 2 if np.isfinite(high) else 2.0 * size
     Y = np.sqrt(size) * Y
     return Y, size * d - s
 
