@@ -150,3 +150,15 @@ def test_distortion_grows_as_the_sphere_closes() -> None:
         model = lowfold.Isomap(n_neighbors=10).fit(X)
         errors.append(model.reconstruction_error_ / (model.reconstruction_error_ + model.eigenvalues_.sum()))
     assert errors[0] < errors[1] < errors[2]
+
+
+def test_sparse_and_dense_distances_of_new_points_may_be_mixed() -> None:
+    X = lowfold.datasets.s_curve(150, random_state=1).X
+    D, rows = cdist(X, X), cdist(X[:4] + 0.01, X)
+    near = np.where(D < 1.5, D, 0.0)
+    sparse_rows = csr_array(np.where(rows < 1.5, rows, 0.0))
+    dense = lowfold.Isomap(n_neighbors=8, metric="precomputed").fit(D)
+    sparse = lowfold.Isomap(n_neighbors=8, metric="precomputed").fit(csr_array(near))
+    expected = dense.transform(rows)
+    for placed in (dense.transform(sparse_rows), sparse.transform(rows), sparse.transform(sparse_rows)):
+        assert np.allclose(np.abs(placed), np.abs(expected), atol=1e-5)

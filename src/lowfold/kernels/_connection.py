@@ -161,8 +161,8 @@ class Orientation:
 def orientation(graph: Graph, transports: Floats, certainty: Floats, *, sure: float = 0.5) -> Orientation:
     """Carry a side along a spanning tree of short, sure edges; the manifold is orientable when no such edge objects.
 
-    det O_ij = -1 says that the bases at i and j have opposite sides. Edges with certainty below `sure` and the longer half
-    of all edges, which may cut across a bend, are not heard.
+    det O_ij = -1 says that the bases at i and j have opposite sides. Edges with certainty below `sure` and the longer
+    half of all edges, which may cut across a bend, are not heard.
     """
     rows, columns = graph.rows(), graph.indices.astype(np.int64)
     flip = np.where(np.linalg.det(transports) < 0, -1, 1)

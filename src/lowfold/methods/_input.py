@@ -84,7 +84,23 @@ def read_queries(estimator: Any, X: Any, metric: Any, trained: Any) -> NDArray[n
             "or on a matrix of distances"
         )
     if isinstance(metric, str) and metric in PRECOMPUTED:
-        return _read_matrix(estimator, X, metric, reset=False)
+        return _as_trained(_read_matrix(estimator, X, metric, reset=False), trained)
     if issparse(X):
         raise InvalidInput("X is sparse; pass X.toarray()")
     return read_points(estimator, X, reset=False)
+
+
+def _as_trained(queries: Pairs | Measured, trained: Any) -> Pairs | Measured:
+    """Rows of distances in the form of the training matrix: sparse for sparse, dense (NaN is unmeasured) for dense."""
+    if isinstance(trained, Measured) and isinstance(queries, Pairs):
+        D = queries.distances
+        rows, columns = np.nonzero(np.isfinite(D))
+        order = np.lexsort((columns, D[rows, columns], rows))
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(D)))])
+        return Measured(Neighbors(indptr, columns[order], D[rows, columns][order], int(D.shape[1])))
+    if isinstance(trained, Pairs) and isinstance(queries, Measured):
+        pairs = queries.pairs
+        D = np.full((pairs.n, pairs.n_points), np.nan)
+        D[pairs.rows(), pairs.indices] = pairs.distances
+        return Pairs(D)
+    return queries
