@@ -96,7 +96,7 @@ def planes(axes) -> None:
     axes[2].legend(fontsize=8)
     parts = [
         component / np.abs(component).max()
-        for method in (lowfold.PCA(6), lowfold.SparsePCA(6, alpha=3, max_iter=100, tol=1e-3), lowfold.NMF(6))
+        for method in (lowfold.PCA(6), lowfold.SparsePCA(6, alpha=200, max_iter=100, tol=1e-3), lowfold.NMF(6))
         for component in method.fit(digits.data).components_
     ]
     axes[3].imshow(tiles(parts, 6), cmap="RdBu_r", vmin=-1, vmax=1)

@@ -112,6 +112,8 @@ def replacing(target: Path, *, force: bool) -> Iterator[Path]:
     try:
         if target.is_dir():
             refuse(target, "is a folder")
+        if target.exists() and not target.is_file():
+            refuse(target, "is not an ordinary file, and only such are replaced")
         if target.exists() and not force:
             refuse(target, taken)
         yield temporary

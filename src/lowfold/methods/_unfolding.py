@@ -97,9 +97,9 @@ def factor_pairs(factor: Floats, d: int, solver: str, iterations: int) -> Eigenp
 
 
 def warn_if_unproven(name: str, solution: Solution, tol: float, way_out: str) -> None:
-    """The numbers where the solver stopped short of `tol`. The factorised route promises a rough bound only."""
-    allowed = 0.1 if solution.solver == "factorized" else tol
-    if solution.converged or solution.stopped or abs(solution.gap) <= allowed:
+    """The numbers where the solver stopped short of `tol`. The factorised route promises no gap, but distances to 1%."""
+    rough = solution.solver == "factorized" and solution.violation <= 0.01
+    if solution.converged or solution.stopped or rough or abs(solution.gap) <= tol:
         return
     warnings.warn(
         f"{name}: {solution.solver} stopped after {solution.iterations} iterations with a relative duality gap of "

@@ -186,7 +186,7 @@ def best_root(quartic: Floats) -> float:
 def _best_size(E: csr_array, s: Floats, Y: Floats, penalty: Penalty) -> tuple[Floats, Floats]:
     """Y scaled so that <gradient, Y> = 0: then the primal value and the dual value of its weights agree.
 
-    The slope rises with the squared scale, and is linear but for pairs that become active: Newton's method inside a bracket.
+    The slope rises with the squared scale, and is linear but for pairs that become active: Newton within a bracket.
     """
     d, trace = _excess(E @ Y, np.zeros_like(s)), float(np.sum(Y * Y))
     size, low, high = 1.0, 0.0, np.inf
