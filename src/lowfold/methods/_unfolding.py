@@ -97,7 +97,7 @@ def factor_pairs(factor: Floats, d: int, solver: str, iterations: int) -> Eigenp
 
 
 def warn_if_unproven(name: str, solution: Solution, tol: float, way_out: str) -> None:
-    """The numbers where the solver stopped short of `tol`. The factorised route promises no gap, but distances to 1%."""
+    """The numbers where the solver stopped short of `tol`. The factorised route promises distances to 1%."""
     rough = solution.solver == "factorized" and solution.violation <= 0.01
     if solution.converged or solution.stopped or rough or abs(solution.gap) <= tol:
         return

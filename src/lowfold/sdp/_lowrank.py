@@ -57,8 +57,13 @@ def lowrank(
     Y = start - start.mean(axis=0)
     with run.stage("unfolding") as progress:
         for softer in SOFTER:
-            early = Penalty(penalty.lam, rho / softer, penalty.one_sided)
-            Y = minimise(E, Et, program.squared, Y, early, tol=1e-2, max_steps=40, max_products=2000).Y
+            early = Penalty(penalty.lam, rho / softer)
+            opened = minimise(E, Et, program.squared, Y, early, tol=1e-2, max_steps=40, max_products=2000)
+            Y = opened.Y
+        if penalty.one_sided:
+            # Inequalities start where springs have unfolded the points: from a crumpled start most pairs are slack, and
+            # nothing then tells the shape.
+            penalty = Penalty(np.maximum(opened.w, 0.0), rho, one_sided=True)
         tight, former = 1e-3, np.inf
         rounds = max_iter if grow else min(max_iter, 2)
         history: list[float] = []
