@@ -22,7 +22,7 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
     "symmetrize": (Choice(SYMMETRIZE),),
     "on_disconnected": (Choice(DISCONNECTED),),
     "normalization": (Choice(NORMALIZATIONS),),
-    "solver": (Choice(("auto", "dense", "lanczos", "shift_invert", "davidson", "amg", "krylov", "randomized")),),
+    "solver": (Choice(("auto", "dense", "lanczos", "shift_invert", "davidson", "levels", "amg", "krylov", "randomized")),),
     "tol": (Real(0, 1, open_low=True, open_high=True),),
     "random_state": (Seed(), Null("fresh entropy")),
     "n_jobs": (Jobs(), Null("all cores allowed")),
@@ -53,8 +53,8 @@ TEXT: dict[str, str] = {
     Output as the theory gives it, with Y'Y = I, or with unit variance in every column. One linear map, undone by
     `inverse_transform`.""",
     "solver": """solver : str, default="auto"
-    Eigen-solver: "auto", "dense", "lanczos", "shift_invert", "davidson", "amg" (extra `amg`), "krylov", "randomized".
-    `solver_` records what was used.""",
+    Eigen-solver: "auto", "dense", "lanczos", "shift_invert", "davidson", "levels", "amg" (extra `amg`), "krylov",
+    "randomized". `solver_` records what was used.""",
     "tol": """tol : float in (0, 1), default=1e-6
     Gap-relative residual at which the eigen-solver stops; it bounds the angle to the true eigenvectors.""",
     "random_state": """random_state : int, Generator, RandomState or None, default=0

@@ -79,7 +79,7 @@ def lowrank(
                 break
             tight = max(0.3 * tight, 1e-7)
             if not soft:
-                stiffer = 4.0 if result.violation > 0.25 * former else 1.0
+                stiffer = 4.0 if result.violation > max(0.25 * former, 0.5 * tol) else 1.0
                 former = result.violation
                 penalty = Penalty(inner.w, penalty.rho * stiffer, penalty.one_sided)
             Y = _grown(E, inner, proof, penalty) if grow else inner.Y
@@ -106,16 +106,16 @@ def _step(result: Solution) -> Step:
 
 
 def _grown(E: csr_array, inner: Inner, proof: Certificate, penalty: Penalty) -> Floats:
-    """Y with a column t v for each direction v of negative slack; t^2 = (1 - v' L_w v) / sum_e h_e (v_i - v_j)^4.
+    """Y with a column t v for each direction v of negative slack; t^2 = (1 - v' L_w v) / (rho sum_e (v_i - v_j)^4).
 
     Columns that have died out make room first.
     """
     Y = ordered(inner.Y)
-    w, h = penalty.weights(inner.c)
+    w, _ = penalty.weights(inner.c)
     V = proof.directions[:, :GROWTH]
     Q = (E @ V) ** 2
     slope = 1.0 - w @ Q
-    curvature = h @ Q**2
+    curvature = penalty.rho * np.sum(Q**2, axis=0)  # slack pairs count too: they become active on the way
     useful = (slope > 1e-9) & (curvature > 0)
     t = np.sqrt(np.where(useful, slope, 0.0) / np.where(curvature > 0, curvature, 1.0))
     return np.hstack([Y, (t * V)[:, useful]])

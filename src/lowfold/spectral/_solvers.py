@@ -18,6 +18,7 @@ from lowfold._core.errors import SolverFailed
 from lowfold._core.extras import load_extra
 from lowfold._core.memory import fits, require
 from lowfold._core.operators import Operator, SparseOperator
+from lowfold.spectral._alignment_solver import bottom_by_levels
 from lowfold.spectral._factor import Fill, count_fill, factorise
 from lowfold.spectral._krylov import Ritz, _fixed_block, block_davidson, block_krylov, orthonormalise, remove
 from lowfold.spectral._multilevel import near_order, two_level
@@ -168,6 +169,14 @@ def davidson(problem: Problem) -> Ritz:
     return Ritz(ritz.values, vectors, ritz.iterations, ritz.converged)
 
 
+def levels(problem: Problem) -> Ritz:
+    """Davidson with two levels of the kernel itself: the bottom of alignment kernels whose factor would fill up."""
+    op = problem.op
+    if not isinstance(op, SparseOperator) or problem.largest or not op.psd:
+        raise SolverFailed("levels solves the bottom of sparse psd operators; use 'krylov'")
+    return bottom_by_levels(op.matrix, problem.wanted, problem.null, tol=problem.tol)
+
+
 def amg(problem: Problem) -> Ritz:
     """LOBPCG with pyamg's smoothed aggregation (extra `amg`); the bottom of a sparse psd operator."""
     op = problem.op
@@ -246,6 +255,7 @@ SOLVERS: dict[str, Callable[[Problem], Ritz]] = {
     "lanczos": lanczos,
     "shift_invert": shift_invert,
     "davidson": davidson,
+    "levels": levels,
     "amg": amg,
     "krylov": krylov,
     "randomized": randomized,
@@ -258,7 +268,7 @@ def candidates(problem: Problem) -> list[str]:
     - fewer than 400 points, or most of the spectrum asked for: dense
     - the bottom of a sparse graph Laplacian: davidson (two-level) from 20,000 points, shift_invert below; each is the
       other's second try
-    - the bottom of another sparse psd operator: shift_invert where the counted factor is feasible, else davidson
+    - the bottom of another sparse psd operator: shift_invert where the counted factor is feasible, else levels
     - anything else (leading ends without a known bound, the bottom of dense or indefinite operators): krylov, then
       lanczos
     A dense solve is the last resort up to 5,000 points.
@@ -269,9 +279,9 @@ def candidates(problem: Problem) -> list[str]:
         return ["dense"]
     if isinstance(problem.op, SparseOperator) and not problem.largest and problem.op.psd:
         direct = problem.fill().feasible
-        names = ["shift_invert", "davidson"] if direct else ["davidson", "lanczos"]
+        names = ["shift_invert", "davidson"] if direct else ["levels", "davidson"]
         if problem.op.laplacian and n >= 20_000 and problem.null.shape[1] >= 1:
-            names = ["davidson", *(["shift_invert"] if direct else ["lanczos"])]
+            names = ["davidson", "shift_invert" if direct else "levels"]
     else:
         names = ["krylov", "lanczos"]
     return [*names, "dense"] if small_enough else names
