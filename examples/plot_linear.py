@@ -5,10 +5,10 @@ same plane to what is left, and fills the gaps. Shown are five digits as they we
 model fills them from ten components; and the energy kept by the first components, with the dimension at which it
 reaches 90 %.
 
-Middle row: points with six gross outliers; PCA follows the outliers, the covariance of signs and LPP do not. A tenth of
-all pixels of the zeros and ones replaced by black or white, and what the splitting into low rank plus sparse makes of
-it. The error left when each digit is stored by its first coefficients in four bases. And six components each of PCA
-(which subtract as well as add), SparsePCA and NMF.
+Middle row: points with six gross outliers; PCA follows the outliers, LPP less, the covariance of signs not at all. A
+tenth of all pixels of the zeros and ones replaced by black or white, and what the splitting into low rank plus sparse
+makes of it. The error left when each digit is stored by its first coefficients in four bases. And six components each
+of PCA (which subtract as well as add), SparsePCA and NMF.
 
 Bottom row: random projection of 300 points from 5,000 dimensions. Squared distances after over squared distances
 before, for all pairs, at three dimensions; dashed is the distortion that the lemma of Johnson and Lindenstrauss
@@ -95,8 +95,8 @@ def planes(axes) -> None:
     axes[2].set(title="error left by d coefficients", xlabel="d")
     axes[2].legend(fontsize=8)
     parts = [
-        component / np.abs(component).max()
-        for method in (lowfold.PCA(6), lowfold.SparsePCA(6, alpha=200, max_iter=100, tol=1e-3), lowfold.NMF(6))
+        component / max(np.abs(component).max(), 1e-9)
+        for method in (lowfold.PCA(6), lowfold.SparsePCA(6, alpha=40, max_iter=100, tol=1e-3), lowfold.NMF(6))
         for component in method.fit(digits.data).components_
     ]
     axes[3].imshow(tiles(parts, 6), cmap="RdBu_r", vmin=-1, vmax=1)

@@ -166,6 +166,15 @@ def test_low_rank_does_not_collapse(seed):
     assert low.primal == pytest.approx(exact.primal, rel=5e-3)
 
 
+def test_low_rank_inequalities_unroll_a_larger_roll():
+    """Where directions added to the factor meet only slack pairs, their size must still be bounded."""
+    X = lowfold.datasets.swiss_roll(300, height=15.0, density="area", random_state=1).X
+    program = problem(X, 5, form="ineq")
+    found = unfold(program, solver="lowrank", tol=5e-3)
+    assert found.converged
+    assert np.sum(found.factor**2) > 2 * np.sum((X - X.mean(axis=0)) ** 2)
+
+
 def test_bound_holds_for_every_feasible_point():
     """Weak duality: the data themselves are feasible, and random contractions are for inequalities."""
     for seed in range(3):

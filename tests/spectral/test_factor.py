@@ -27,7 +27,9 @@ def test_the_count_is_an_upper_bound_of_what_superlu_stores(sides: tuple[int, ..
     A = grid(*sides)
     n = A.shape[0]
     estimate = count_fill(A)
-    exact, order = exact_fill(A)
+    exact = exact_fill(A)
+    order = exact.order
+    assert order is not None
     assert sorted(order.tolist()) == list(range(n))
     permuted = sp.csc_array((A + sp.eye_array(n))[order][:, order])
     lu = splu(permuted, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
@@ -41,7 +43,8 @@ def test_the_count_is_an_upper_bound_of_what_superlu_stores(sides: tuple[int, ..
 def test_exact_count_against_symbolic_elimination(seed: int) -> None:
     B = sp.random_array((60, 60), density=0.03, rng=np.random.default_rng(seed))
     A = sp.csr_array(B + B.T + sp.eye_array(60))
-    fill, order = exact_fill(A)
+    fill = exact_fill(A)
+    order = fill.order
     pattern = (A.toarray() != 0)[np.ix_(order, order)]
     entries = 0
     for j in range(60):
@@ -49,6 +52,16 @@ def test_exact_count_against_symbolic_elimination(seed: int) -> None:
         entries += 1 + len(below)
         pattern[np.ix_(below, below)] = True
     assert fill.entries == entries
+
+
+def test_a_surface_is_counted_exactly_where_the_estimate_is_too_high() -> None:
+    A = grid(300, 400)
+    with config_context(memory="800MB"):
+        fill = count_fill(A)
+    assert fill.order is not None
+    assert fill.feasible
+    with config_context(memory="20MB"):
+        assert not count_fill(A).feasible
 
 
 def expander(n: int, degree: int) -> sp.csr_array:
@@ -73,8 +86,8 @@ def test_a_huge_fill_is_refused_without_being_tried(monkeypatch: pytest.MonkeyPa
 def test_factorise_solves_the_shifted_system(reordered: bool) -> None:
     A = grid(20, 30)
     fill = count_fill(A)
-    if reordered:  # pretend that it is large: the nested-dissection order is used
-        fill = type(fill)(entries=6e7, flops=fill.flops)
+    if reordered:
+        fill = exact_fill(A)
     solve = factorise(A, 0.3, fill)
     b = np.random.default_rng(0).normal(size=(600, 2))
     np.testing.assert_allclose(A @ solve(b) + 0.3 * solve(b), b, atol=1e-11)

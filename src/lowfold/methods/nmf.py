@@ -121,8 +121,8 @@ class NMF(LinearMethod):
         left = float(free.max()) / max(float(np.abs(Y.T @ X).max()), np.finfo(float).tiny)
         if left > 100 * self.tol:
             warnings.warn(
-                f"NMF had not come to rest after max_iter = {self.max_iter} steps (gradient {left:.1g}); raise max_iter "
-                "or tol",
+                f"NMF had not come to rest after max_iter = {self.max_iter} steps (gradient {left:.1g}); raise "
+                "max_iter or tol",
                 AccuracyWarning,
                 stacklevel=5,
             )

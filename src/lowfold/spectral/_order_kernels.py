@@ -146,24 +146,29 @@ def nested_dissection(indptr, indices, leaf):
 
 
 @njit(nogil=True, cache=True)
-def column_counts(indptr, indices, weight):
+def column_counts(indptr, indices, weight, limit):
     """Weighted number of entries in each column of the Cholesky factor of a matrix in its given order.
 
     Row i of the factor is the part of the elimination tree between the entries of row i and i itself; walking it once
-    per row counts every entry once. `weight` is the number of matrix rows that a vertex stands for.
+    per row counts every entry once. `weight` is the number of matrix rows that a vertex stands for. Counting ends once
+    there are more than `limit` entries.
     """
     n = len(indptr) - 1
     parent = np.full(n, -1, np.int64)
     seen = np.full(n, -1, np.int64)
     counts = weight.astype(np.int64)
+    total = float(n)
     for i in range(n):
         seen[i] = i
+        if total > limit:
+            break
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
             while j < i and seen[j] != i:
                 if parent[j] == -1:
                     parent[j] = i
                 counts[j] += weight[i]
+                total += weight[i]
                 seen[j] = i
                 j = parent[j]
     return counts

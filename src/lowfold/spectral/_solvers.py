@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg
@@ -54,7 +55,9 @@ class Problem:
     def start(self, width: int) -> Floats:
         return _fixed_block(self.n, width)
 
+    @cached_property
     def fill(self) -> Fill:
+        """What factoring the operator would cost; counted once."""
         if not isinstance(self.op, SparseOperator):
             raise SolverFailed("only a sparse operator can be factored")
         return count_fill(self.op.matrix)
@@ -73,8 +76,12 @@ def dense(problem: Problem) -> Ritz:
         A += far * (Q @ Q.T)
     n, k = problem.n, problem.wanted
     window = (n - k, n - 1) if problem.largest else (0, k - 1)
+    A = (A + A.T) / 2
     try:
-        values, vectors = scipy.linalg.eigh((A + A.T) / 2, subset_by_index=window, driver="evr")
+        values, vectors = scipy.linalg.eigh(A, subset_by_index=window, driver="evr")
+        if len(values) < k:  # seen with nearly a multiple of the identity: the whole spectrum then
+            values, vectors = scipy.linalg.eigh(A, driver="evd")
+            values, vectors = values[window[0] : window[1] + 1], vectors[:, window[0] : window[1] + 1]
     except scipy.linalg.LinAlgError as error:
         raise SolverFailed(f"LAPACK found no eigenvectors ({error}); try solver='lanczos'") from error
     order = slice(None, None, -1) if problem.largest else slice(None)
@@ -126,7 +133,7 @@ def shift_invert(problem: Problem) -> Ritz:
     if not isinstance(op, SparseOperator) or problem.largest or not op.psd:
         raise SolverFailed("shift_invert solves the bottom of sparse psd operators; use 'lanczos' or 'krylov'")
     delta = 1e-11 * max(problem.norm(), np.finfo(float).tiny)
-    factor = factorise(op.matrix, delta, problem.fill())
+    factor = factorise(op.matrix, delta, problem.fill)
     k, Q = problem.wanted, problem.null
 
     def solve(V: Floats) -> Floats:
@@ -158,12 +165,12 @@ def davidson(problem: Problem) -> Ritz:
     order = near_order(op.matrix)
     matrix, null = csr_array(op.matrix[order][:, order]), problem.null[order]
     positive = np.sqrt((null**2).sum(axis=1))  # the positive null vector of all components together
-    levels = two_level(matrix, np.where(positive > 0, positive, positive.max() * 1e-8), n_jobs=op.n_jobs)
-    start = orthonormalise(levels.start(problem.start(width)), [null])
+    two = two_level(matrix, np.where(positive > 0, positive, positive.max() * 1e-8), n_jobs=op.n_jobs)
+    start = orthonormalise(two.start(problem.start(width)), [null])
     if start.shape[1] < width:  # few aggregates, as of a star: nothing but the null vector is left of some columns
         start = np.hstack([start, problem.start(width - start.shape[1])])
     apply = SparseOperator(matrix, n_jobs=op.n_jobs).apply
-    ritz = block_davidson(apply, levels.precondition, start, k, null=null, tol=problem.tol)
+    ritz = block_davidson(apply, two.precondition, start, k, null=null, tol=problem.tol)
     vectors = np.empty_like(ritz.vectors)
     vectors[order] = ritz.vectors
     return Ritz(ritz.values, vectors, ritz.iterations, ritz.converged)
@@ -278,7 +285,7 @@ def candidates(problem: Problem) -> list[str]:
     if small_enough and (n < 400 or 3 * problem.wanted > room):
         return ["dense"]
     if isinstance(problem.op, SparseOperator) and not problem.largest and problem.op.psd:
-        direct = problem.fill().feasible
+        direct = problem.fill.feasible
         names = ["shift_invert", "davidson"] if direct else ["levels", "davidson"]
         if problem.op.laplacian and n >= 20_000 and problem.null.shape[1] >= 1:
             names = ["davidson", "shift_invert" if direct else "levels"]
