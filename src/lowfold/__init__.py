@@ -14,7 +14,7 @@ from lowfold._core.config import config_context, get_config, set_config
 from lowfold.methods.registry import BY_NAME, REGISTRY
 
 if TYPE_CHECKING:
-    from lowfold import datasets, geometry, graph, kernels, metrics, spectral, viz
+    from lowfold import apps, datasets, geometry, graph, kernels, metrics, optimize, sdp, spectral, viz
     from lowfold._core.versions import show_versions
     from lowfold.graph import Graph, Neighbors
     from lowfold.kernels import configuration_dimension, is_euclidean
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_FOLDERS = ("datasets", "geometry", "graph", "kernels", "metrics", "spectral", "viz")
+_FOLDERS = ("apps", "datasets", "geometry", "graph", "kernels", "metrics", "optimize", "sdp", "spectral", "viz")
 
 _FUNCTIONS = {
     "Graph": "lowfold.graph",
@@ -117,6 +117,7 @@ __all__ = [
     "SymmetricSNE",
     "VectorDiffusionMaps",
     "WeightedMDS",
+    "apps",
     "config_context",
     "configuration_dimension",
     "datasets",
@@ -128,8 +129,10 @@ __all__ = [
     "kernels",
     "load",
     "metrics",
+    "optimize",
     "plan",
     "save",
+    "sdp",
     "set_config",
     "show_versions",
     "spectral",

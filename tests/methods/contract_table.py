@@ -324,8 +324,8 @@ CONTRACT: dict[str, Case] = {
         stable=False,  # ranks of nearly equal distances change with their last digits
         why="the kernel is that of the last step: test_nonmetric_mds",
     ),
-    "ReplicatedMDS": Case(other_values={}, rows=False, why="several matrices; test_several_matrices has the same checks"),
-    "WeightedMDS": Case(other_values={}, rows=False, why="several matrices; test_several_matrices has the same checks"),
+    "ReplicatedMDS": Case(other_values={}, rows=False, why="test_several_matrices has the same checks"),
+    "WeightedMDS": Case(other_values={}, rows=False, why="test_several_matrices has the same checks"),
     "SNE": Case(
         other_values={**NEIGHBOUR, "init": "pca", "early_exaggeration": 4.0, "gains": True, "random_state": 1},
         params={"max_iter": 120},

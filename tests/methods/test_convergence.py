@@ -67,7 +67,7 @@ def test_exact_eigenvalues_of_the_heat_average_on_the_circle(t: float) -> None:
     """2 pi e^-z (I_0(z) - I_k(z)) / (t sqrt(4 pi t)), z = 1 / 2t, which tend to k^2."""
     n = 400
     X = circle(np.arange(n) * 2 * np.pi / n)
-    W = np.exp(-lowfold.metrics.pairwise(X) ** 2 / (4 * t))
+    W = np.exp(-(lowfold.metrics.pairwise(X) ** 2) / (4 * t))
     L = (2 * np.pi / n) * (np.diag(W.sum(axis=1)) - W) / (t * np.sqrt(4 * np.pi * t))
     z = 1 / (2 * t)
     truth = [2 * np.pi * (ive(0, z) - ive(k, z)) / (t * np.sqrt(4 * np.pi * t)) for k in (1, 1, 2, 2, 3, 3)]

@@ -141,7 +141,7 @@ def test_self_tuning_balances_clusters_of_different_density() -> None:
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(100, 2)), 0.01 * rng.normal(size=(100, 2)) + 3])
     graph = lowfold.DiffusionMaps(2, threshold=0.0, weights="self_tuning").fit(X)
-    W = np.exp(-cdist(X, X) ** 2 / np.outer(graph.local_scales_, graph.local_scales_))
+    W = np.exp(-(cdist(X, X) ** 2) / np.outer(graph.local_scales_, graph.local_scales_))
     assert 0.5 < W[:100, :100].sum() / W[100:, 100:].sum() < 2
 
 
@@ -169,7 +169,7 @@ def test_complete_gaussian_kernel_is_admissible() -> None:
     X = cloud(2, 50)
     model = lowfold.DiffusionMaps(49, threshold=0.0).fit(X)
     assert model.eigenvalues_.min() > -1e-12
-    K = np.exp(-cdist(X, X) ** 2)
+    K = np.exp(-(cdist(X, X) ** 2))
     assert is_admissible(K)
     truncated = np.where(cdist(X, X) < 1, K, 0)
     assert not is_admissible(truncated).psd
@@ -184,7 +184,7 @@ def test_a_kernel_given_as_function_or_matrix(seed: int) -> None:
     by_name = lowfold.DiffusionMaps(2, scale=2.0, n_neighbors=10).fit(X)
     assert np.allclose(by_function.embedding_, by_name.embedding_)
     whole = lowfold.DiffusionMaps(2, threshold=0.0, scale=2.0).fit(X)
-    K, rows = np.exp(-cdist(X, X) ** 2 / 2), np.exp(-cdist(new, X) ** 2 / 2)
+    K, rows = np.exp(-(cdist(X, X) ** 2) / 2), np.exp(-(cdist(new, X) ** 2) / 2)
     given = lowfold.DiffusionMaps(2, weights="precomputed", metric="precomputed").fit(K)
     assert np.allclose(given.embedding_, whole.embedding_, atol=1e-9)
     assert np.allclose(given.transform(rows), whole.transform(new), atol=1e-8)

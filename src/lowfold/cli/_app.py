@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from lowfold.cli._errors import guarded, told_once
+from lowfold.cli._locate import register as register_locate
 from lowfold.cli._shared import Debug, File, Force, Labels, Memory, Out, Quiet, Read, Settings
 
 PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None, "pretty_exceptions_enable": False}
@@ -182,3 +183,6 @@ def versions() -> None:
     from lowfold._core.versions import show_versions
 
     show_versions()
+
+
+register_locate(app)

@@ -238,7 +238,7 @@ class Graph:
         rows = self.rows()
         inside = np.diff(rows) == 0
         if np.any(rows == self.indices) or np.any(np.diff(self.indices.astype(np.int64))[inside] <= 0):
-            raise InvalidInput("a Graph's rows are sorted by index, without repeats or self-edges; use Graph.from_edges")
+            raise InvalidInput("a Graph's rows are sorted by index, without repeats or self-edges; use from_edges")
         order = np.lexsort((rows, self.indices))
         if not (np.array_equal(self.indices[order], rows) and np.array_equal(rows[order], self.indices)):
             raise InvalidInput("a Graph has every edge in both rows; make one with Graph.from_edges or Neighbors.union")

@@ -9,9 +9,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold.graph import Graph
 
 
-def pixel_graph(
-    image: ArrayLike, *, radius: float = 5.0, intensity: float = 0.1, distance: float = 4.0
-) -> Graph:
+def pixel_graph(image: ArrayLike, *, radius: float = 5.0, intensity: float = 0.1, distance: float = 4.0) -> Graph:
     """Pixels within `radius` joined by edges with d^2 = |I_i - I_j|^2 / intensity^2 + |p_i - p_j|^2 / distance^2.
 
     Heat weights of scale 1 on it are Shi & Malik's: exp(-dI^2 / intensity^2) exp(-dp^2 / distance^2). `image` is (h, w)

@@ -97,7 +97,7 @@ def _as_trained(queries: Pairs | Measured, trained: Any) -> Pairs | Measured:
         rows, columns = np.nonzero(np.isfinite(D))
         order = np.lexsort((columns, D[rows, columns], rows))
         indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(D)))])
-        return Measured(Neighbors(indptr, columns[order], D[rows, columns][order], int(D.shape[1])))
+        return Measured(Neighbors(indptr, columns[order], D[rows, columns][order].astype(np.float64), int(D.shape[1])))
     if isinstance(trained, Pairs) and isinstance(queries, Measured):
         pairs = queries.pairs
         D = np.full((pairs.n, pairs.n_points), np.nan)

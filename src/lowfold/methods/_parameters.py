@@ -10,6 +10,7 @@ from lowfold.metrics import METRICS
 
 NORMALIZATIONS = ("natural", "orthonormal", "unit")
 DISCONNECTED = ("connect", "raise", "largest", "separate")
+SOLVERS = ("auto", "dense", "lanczos", "shift_invert", "davidson", "levels", "amg", "krylov", "randomized")
 SYMMETRIZE = ("union", "mutual", "average")
 
 LIMITS: dict[str, tuple[Limit, ...]] = {
@@ -22,7 +23,7 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
     "symmetrize": (Choice(SYMMETRIZE),),
     "on_disconnected": (Choice(DISCONNECTED),),
     "normalization": (Choice(NORMALIZATIONS),),
-    "solver": (Choice(("auto", "dense", "lanczos", "shift_invert", "davidson", "levels", "amg", "krylov", "randomized")),),
+    "solver": (Choice(SOLVERS),),
     "tol": (Real(0, 1, open_low=True, open_high=True),),
     "random_state": (Seed(), Null("fresh entropy")),
     "n_jobs": (Jobs(), Null("all cores allowed")),
@@ -59,22 +60,23 @@ TEXT: dict[str, str] = {
     Gap-relative residual at which the eigen-solver stops; it bounds the angle to the true eigenvectors.""",
     "random_state": """random_state : int, Generator, RandomState or None, default=0
     Where random numbers come from; an int gives the same result every time.""",
-    "kernel": """kernel : {"rbf", "linear", "poly", "laplacian", "sigmoid", "cosine", "precomputed"} or callable, default="rbf"
-    exp(-gamma |x - y|^2), x'y, (gamma x'y + coef0)^degree, exp(-gamma |x - y|_1), tanh(gamma x'y + coef0), x'y / |x| |y|; a
-    function f(x, y) of two rows; or X itself is the matrix of the kernel.""",
+    "kernel": """kernel : str or callable, default="rbf"
+    "rbf" exp(-gamma |x - y|^2), "linear" x'y, "poly" (gamma x'y + coef0)^degree, "laplacian" exp(-gamma |x - y|_1),
+    "sigmoid" tanh(gamma x'y + coef0), "cosine" x'y / |x| |y|; a function f(x, y) of two rows; or "precomputed": X
+    itself is the matrix of the kernel.""",
     "gamma": """gamma : float above 0 or None, default=None
     1 / scale of the kernels "rbf", "poly", "laplacian" and "sigmoid"; None is 1 / n_features. The texts' widths are
-    1 / `lowfold.kernels.scale_from_sigma(s)` for exp(-d^2 / 2s^2) and 1 / `scale_from_width(s)` for exp(-d^2 / s^2).""",
+    1 / `lowfold.kernels.scale_from_sigma(s)` for exp(-d^2 / 2s^2), 1 / `scale_from_width(s)` for exp(-d^2 / s^2).""",
     "degree": """degree : int of at least 1, default=3
     Degree of the kernel "poly".""",
     "coef0": """coef0 : float, default=1
     Constant of the kernels "poly" and "sigmoid"; 0 makes "poly" homogeneous.""",
     "energy": """energy : float in (0, 1], default=1
-    PCA comes first where the features depend on each other or outnumber the points; below 1 only the leading axes with this
-    share of the sum of squares are used, which keeps directions of noise out.""",
+    PCA comes first where the features depend on each other or outnumber the points; below 1 only the leading axes
+    with this share of the sum of squares are used, which keeps directions of noise out.""",
     "point_metric": """metric : str or callable, default="euclidean"
-    Decides who is a neighbour: a name of `lowfold.metrics.METRICS` or a function f(x, y). The map itself needs the features,
-    so distances alone are not enough.""",
+    Decides who is a neighbour: a name of `lowfold.metrics.METRICS` or a function f(x, y). The map itself needs the
+    features, so distances alone are not enough.""",
     "n_jobs": """n_jobs : int or None, default=None
     Threads; None is all cores allowed. Changes time, never results.""",
     "verbose": """verbose : bool, default=False

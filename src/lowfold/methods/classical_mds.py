@@ -114,9 +114,7 @@ class ClassicalMDS(Method):
         from lowfold.methods._extend import Impossible
 
         if shift > 0:
-            return Impossible(
-                "with an additive constant new points cannot be placed: it holds for these pairs only"
-            )
+            return Impossible("with an additive constant new points cannot be placed: it holds for these pairs only")
         return GramRow(G.row_means(), values, vectors)
 
     def _dissimilarities(self, data: Data, run: Run) -> NDArray[np.floating]:

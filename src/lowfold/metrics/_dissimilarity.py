@@ -32,9 +32,7 @@ def squared_distances(Y: object, X: object = None) -> FloatArray:
     return d
 
 
-def kernel_distance(
-    K: FloatArray, k_rows: FloatArray, k_columns: FloatArray, *, squared: bool = False
-) -> FloatArray:
+def kernel_distance(K: FloatArray, k_rows: FloatArray, k_columns: FloatArray, *, squared: bool = False) -> FloatArray:
     """Distances in the feature space of a kernel: d_ij^2 = k(x_i, x_i) + k(y_j, y_j) - 2 k(x_i, y_j).
 
     K is (m, n); `k_rows` (m,) and `k_columns` (n,) hold each point's kernel with itself. A NaN stays NaN.

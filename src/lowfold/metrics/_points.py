@@ -50,9 +50,7 @@ def require_finite(points: FloatArray, name: str) -> None:
 def same_width(A: FloatArray, B: FloatArray) -> None:
     """Raise InvalidInput unless A and B have the same number of columns."""
     if A.shape[1] != B.shape[1]:
-        raise InvalidInput(
-            f"A and B must have the same number of columns; got {A.shape[1]} and {B.shape[1]}"
-        )
+        raise InvalidInput(f"A and B must have the same number of columns; got {A.shape[1]} and {B.shape[1]}")
 
 
 def scale_exponents(X: FloatArray) -> NDArray[np.intp]:

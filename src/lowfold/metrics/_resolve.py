@@ -210,9 +210,7 @@ def _terms(name: str, params: Params, X: FloatArray | None, smallest_left_out: i
         return int(max(1, (X.shape[1] + 1 - smallest_left_out) // 2))
     s = _whole(name, "n_terms", s, 1)
     if s > largest:
-        raise InvalidInput(
-            f"metric_params: n_terms of {name} must be 1..{largest} for {X.shape[1]} columns; got {s}"
-        )
+        raise InvalidInput(f"metric_params: n_terms of {name} must be 1..{largest} for {X.shape[1]} columns; got {s}")
     return s
 
 

@@ -54,7 +54,7 @@ def _pattern(matrix: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def count_fill(matrix: csr_array) -> Fill:
-    """The size of the factor: an upper estimate where that is small, else the exact count in nested-dissection order."""
+    """The size of the factor: an upper estimate where that is small, else exact, in nested-dissection order."""
     n = int(matrix.shape[0])
     if n <= SMALL:
         return Fill(entries=n * (n + 1) / 2, flops=n**3 / 3)
