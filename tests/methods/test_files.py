@@ -335,3 +335,10 @@ def test_foreign_files(tmp_path: Path, data: bytes) -> None:
         lowfold.load(tmp_path / "missing")
     with pytest.raises(FileProblem, match="folder"):
         lowfold.load(tmp_path)
+
+
+def test_a_streamed_model_has_no_embedding_and_is_saved_all_the_same(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(300, 6))
+    model = lowfold.PCA(2).fit_blocks([X[:100], X[100:]])
+    lowfold.save(tmp_path / "m.lowfold", model)
+    assert np.array_equal(lowfold.load(tmp_path / "m.lowfold").transform(X), model.transform(X))

@@ -182,7 +182,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             getattr(self, "search", "auto"),
         )
         self._extend, self._invert = fit.extend, fit.invert
-        self.embedding_ = (fit.coordinates @ self._normal).astype(dtype)
+        self.embedding_ = _mapped(fit.coordinates, self._normal, self.normalization).astype(dtype)
         if fit.graph is not None:
             self.graph_ = fit.graph
         if fit.pairs is not None:
@@ -195,7 +195,12 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return None
 
     def _finish(self, natural: Floats) -> NDArray[np.floating]:
-        return (natural @ self._normal).astype(self.embedding_.dtype)
+        return _mapped(natural, self._normal, self.normalization).astype(self.embedding_.dtype)
+
+
+def _mapped(natural: Floats, normal: Floats, normalization: str) -> Floats:
+    """The output's linear map; the identity is not multiplied out."""
+    return natural if normalization == "natural" else np.asarray(natural @ normal)
 
 
 def _rows(queries: Any, rows: NDArray[np.int64]) -> Any:

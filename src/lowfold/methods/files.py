@@ -91,7 +91,7 @@ def save(path: str | Path, model: Any, *, force: bool = False) -> None:
     name = type(model).__name__
     if name not in BY_NAME or type(model) is not _class(name):
         raise InvalidInput(f"only lowfold's own methods can be saved, as save(path, model); got {type(model).__name__}")
-    if not hasattr(model, "embedding_"):
+    if not hasattr(model, "embedding_") and not hasattr(model, "_extend"):  # a streamed model has no embedding
         raise InvalidInput(f"this {name} is not fitted, so there is nothing to save yet; call fit first")
     if Path(path).exists() and not Path(path).is_file():
         raise FileProblem(f"{path}: is no ordinary file and is not replaced; name a file")
@@ -345,9 +345,9 @@ def _check_model(model: Any, path: object) -> None:
     embedding = getattr(model, "embedding_", None)
     whole = (
         isinstance(trained, Trained)
-        and isinstance(embedding, np.ndarray)
-        and embedding.ndim == 2
-        and len(trained.coordinates) in (len(embedding), 0)  # a linear map need not keep its training points
+        # a linear map need not keep its training points, and a streamed one has embedded none
+        and (embedding is None or (isinstance(embedding, np.ndarray) and embedding.ndim == 2))
+        and len(trained.coordinates) in (0 if embedding is None else len(embedding), 0)
         and hasattr(getattr(model, "_extend", None), "place")
         and hasattr(getattr(model, "_invert", None), "restore")
     )
