@@ -101,7 +101,7 @@ def like_pca(data: Data, model: Any) -> dict[str, float]:
 def lowfold_le(data: Data) -> Callable[[], Any]:
     import lowfold
 
-    model = lowfold.LaplacianEigenmaps(2, n_neighbors=K, n_jobs=THREADS)
+    model = lowfold.LaplacianEigenmaps(2, n_neighbors=K, tol=1e-4, n_jobs=THREADS)
 
     def call() -> Any:
         model.fit(data.X)

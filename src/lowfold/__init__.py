@@ -14,7 +14,20 @@ from lowfold._core.config import config_context, get_config, set_config
 from lowfold.methods.registry import BY_NAME, REGISTRY
 
 if TYPE_CHECKING:
-    from lowfold import apps, datasets, geometry, graph, kernels, metrics, optimize, sdp, spectral, viz
+    from lowfold import (
+        apps,
+        datasets,
+        dimension,
+        geometry,
+        graph,
+        kernels,
+        metrics,
+        optimize,
+        quality,
+        sdp,
+        spectral,
+        viz,
+    )
     from lowfold._core.versions import show_versions
     from lowfold.graph import Graph, Neighbors
     from lowfold.kernels import configuration_dimension, is_euclidean
@@ -61,7 +74,20 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_FOLDERS = ("apps", "datasets", "geometry", "graph", "kernels", "metrics", "optimize", "sdp", "spectral", "viz")
+_FOLDERS = (
+    "apps",
+    "datasets",
+    "dimension",
+    "geometry",
+    "graph",
+    "kernels",
+    "metrics",
+    "optimize",
+    "quality",
+    "sdp",
+    "spectral",
+    "viz",
+)
 
 _FUNCTIONS = {
     "Graph": "lowfold.graph",
@@ -121,6 +147,7 @@ __all__ = [
     "config_context",
     "configuration_dimension",
     "datasets",
+    "dimension",
     "geometry",
     "get_config",
     "graph",
@@ -131,6 +158,7 @@ __all__ = [
     "metrics",
     "optimize",
     "plan",
+    "quality",
     "save",
     "sdp",
     "set_config",

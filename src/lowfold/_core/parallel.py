@@ -7,6 +7,7 @@ one thread each; every block writes its own part of the output. So `n_jobs` chan
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -58,30 +59,54 @@ def run_blocks(
     here: the caller (a fit, a transform) holds it at one thread by `single_threaded_blas`.
     """
     jobs = min(resolve_jobs(n_jobs), n_blocks)
-    if jobs <= 1:
+    if jobs <= 1 or getattr(_here, "inside", False):  # blocks of a block run where they are: the pool is taken
         for i in range(n_blocks):
             work(i)
             if progress is not None:
                 progress((i + 1) / n_blocks)
         return
-    with ThreadPoolExecutor(jobs) as pool:
-        # Only a few blocks are handed out at a time, so that an exception or Ctrl-C leaves little to wait for.
-        waiting = iter(range(n_blocks))
-        pending = {pool.submit(work, i) for i in islice(waiting, 2 * jobs)}
-        done_count = 0
-        try:
-            while pending:
-                done, pending = wait(pending, return_when=FIRST_COMPLETED)
-                for future in done:
-                    future.result()
-                    done_count += 1
-                    pending |= {pool.submit(work, i) for i in islice(waiting, 1)}
-                if progress is not None:
-                    progress(done_count / n_blocks)
-        except BaseException:
-            for future in pending:
-                future.cancel()
-            raise
+
+    def inside(i: int) -> None:
+        _here.inside = True
+        work(i)
+
+    pool = _pool(jobs)
+    # Only a few blocks are handed out at a time, so that an exception or Ctrl-C leaves little to wait for.
+    waiting = iter(range(n_blocks))
+    pending = {pool.submit(inside, i) for _, i in zip(range(2 * jobs), waiting, strict=False)}
+    done_count = 0
+    try:
+        while pending:
+            done, pending = wait(pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                future.result()
+                done_count += 1
+                following = next(waiting, None)
+                if following is not None:
+                    pending.add(pool.submit(inside, following))
+            if progress is not None:
+                progress(done_count / n_blocks)
+    except BaseException:
+        for future in pending:
+            future.cancel()
+        wait(pending)  # no block goes on writing after the caller has been told
+        raise
+
+
+_here = threading.local()
+_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
+
+
+def _pool(jobs: int) -> ThreadPoolExecutor:
+    """A pool that is kept: starting threads for every product of an iteration costs as much as the product.
+
+    Pools belong to a process, because threads do not survive a fork; and to a calling thread no more than to another,
+    because tasks of several callers only queue up.
+    """
+    key = (os.getpid(), jobs)
+    if key not in _pools:
+        _pools[key] = ThreadPoolExecutor(jobs, thread_name_prefix="lowfold")
+    return _pools[key]
 
 
 def block_seeds(rng: np.random.Generator, n_blocks: int) -> list[np.random.Generator]:

@@ -164,7 +164,9 @@ def block_davidson(
             return ritz
         if basis.size + width > 6 * width:
             basis.restart(theta[: 2 * width], S[:, : 2 * width])
-        active = residuals > 0.3 * tol * _gaps(-theta, k)[-1]
+        # The neighbour and the guard column are refined only until the gap is known.
+        gap = _gaps(-theta, k)[-1]
+        active = residuals > np.where(np.arange(width) < max(k - 1, 1), 0.3 * tol, 0.03) * gap
         block = orthonormalise(precondition(np.ascontiguousarray(R[:, active])), [null, basis.V])
         if block.shape[1] == 0:
             return ritz

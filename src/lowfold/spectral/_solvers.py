@@ -285,10 +285,10 @@ def candidates(problem: Problem) -> list[str]:
     if small_enough and (n < 400 or 3 * problem.wanted > room):
         return ["dense"]
     if isinstance(problem.op, SparseOperator) and not problem.largest and problem.op.psd:
-        direct = problem.fill.feasible
-        names = ["shift_invert", "davidson"] if direct else ["levels", "davidson"]
         if problem.op.laplacian and n >= 20_000 and problem.null.shape[1] >= 1:
-            names = ["davidson", "shift_invert" if direct else "levels"]
+            names = ["davidson", "shift_invert"]  # which counts its factor before it is made
+        else:
+            names = ["shift_invert", "davidson"] if problem.fill.feasible else ["levels", "davidson"]
     else:
         names = ["krylov", "lanczos"]
     return [*names, "dense"] if small_enough else names
