@@ -1,0 +1,28 @@
+"""Intrinsic dimension: estimators with their scales, curves, intervals, and an honest "cannot tell"."""
+
+from lowfold.dimension._all import NAMES, estimate_all
+from lowfold.dimension._capacity import capacity
+from lowfold.dimension._correlation import correlation
+from lowfold.dimension._elbow import residual_elbow
+from lowfold.dimension._estimate import Estimate, Estimates
+from lowfold.dimension._linear import Hyperplane, hyperplane, linear, local_pca
+from lowfold.dimension._multiscale import MultiscaleEstimate, multiscale_svd
+from lowfold.dimension._nearest import maximum_likelihood, two_nearest
+
+__all__ = [
+    "NAMES",
+    "Estimate",
+    "Estimates",
+    "Hyperplane",
+    "MultiscaleEstimate",
+    "capacity",
+    "correlation",
+    "estimate_all",
+    "hyperplane",
+    "linear",
+    "local_pca",
+    "maximum_likelihood",
+    "multiscale_svd",
+    "residual_elbow",
+    "two_nearest",
+]

@@ -1,0 +1,124 @@
+"""Correlation dimension.
+
+Grassberger & Procaccia (1983), doi:10.1016/0167-2789(83)90298-1; Wang (2012), Section 1.4.2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lowfold._core.limits import Int, check_limits
+from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
+from lowfold._core.random import generator
+from lowfold.dimension._estimate import COVERAGE, Estimate, Floats, Interval, cannot_tell, slope
+from lowfold.dimension._linear import require_range
+from lowfold.dimension._read import Ints, MetricLike, Params, distance_rows, read_source
+from lowfold.graph import Pairs, Points
+
+N_RADII = 16
+BENT = 0.25  # slopes of the two halves that differ by more than this share are no straight line
+
+
+def correlation(
+    X: Any,
+    *,
+    radii: tuple[float, float] | None = None,
+    metric: MetricLike = "euclidean",
+    metric_params: Params = None,
+    max_centers: int = 2000,
+    n_resamples: int = 200,
+    random_state: object = 0,
+    n_jobs: int | None = None,
+) -> Estimate:
+    """Slope of log C(r) over log r, C(r) the share of pairs of points at a distance below r.
+
+    C(r) = (1 / (n (n - 1))) #{(i, j), i != j: d(i, j) < r}. Assumes even sampling: uneven sampling lowers it severely.
+    The curve is C over the radii; `reason` says when it is not straight.
+
+    Parameters
+    ----------
+    X : points with any metric, or a matrix of distances (metric="precomputed").
+    radii : (low, high) or None, the range of the fit. None: where a point has on average from 5 neighbours to
+        max(50, n / 100), at most n / 5.
+    max_centers : pairs are counted from at most so many points, drawn at random, to all others.
+    n_resamples : bootstrap draws of centres for the interval; a pair depends on both of its ends, so that deviations
+        are doubled.
+    """
+    values = {"max_centers": max_centers, "n_resamples": n_resamples}
+    check_limits("correlation", values, {"max_centers": (Int(2),), "n_resamples": (Int(0),)})
+    require_range("radii", radii)
+    source = read_source(X, metric, metric_params)
+    n = source.n
+    rng = generator(random_state)
+    if n < 30:
+        return cannot_tell("correlation", f"{n} points are too few; at least 30")
+    centers = np.sort(rng.choice(n, max_centers, replace=False)) if n > max_centers else np.arange(n)
+    with single_threaded_blas():
+        low, high = _range(source, rng) if radii is None else radii
+        if not 0 < low < high:
+            return cannot_tell("correlation", f"distances to near and far neighbours do not differ ({low:g}, {high:g})")
+        grid = np.geomspace(low, high, N_RADII)
+        counts = _counts(source, centers, grid, n_jobs)
+    C = counts.mean(axis=0) / (n - 1)
+    seen = C > 0
+    if seen.sum() < 4:
+        return cannot_tell("correlation", "fewer than 4 radii have a pair within them; use larger radii")
+    x = np.log(grid[seen])
+    value = slope(x, np.log(C[seen]))
+    middle = len(x) // 2
+    lower, upper = (slope(x[part], np.log(C[seen][part])) for part in (slice(0, middle), slice(middle, None)))
+    bent = abs(upper - lower) > BENT * abs(value)
+    return Estimate(
+        "correlation",
+        value,
+        _interval(counts[:, seen], x, value, n_resamples, rng),
+        used=(float(grid[seen][0]), float(high)),
+        scales=grid,
+        curve=C,
+        axes=("radius r", "share of pairs within r"),
+        reason=f"not straight: slope {lower:.2f} at small and {upper:.2f} at large radii" if bent else None,
+    )
+
+
+def _range(source: Points | Pairs, rng: np.random.Generator) -> tuple[float, float]:
+    """Radii within which a point has, on average, 5 and max(50, n / 100) neighbours, but not more than n / 5."""
+    n = source.n
+    rows = rng.choice(n, min(n, 200), replace=False)
+    D = distance_rows(source, rows)
+    D[np.arange(len(rows)), rows] = np.inf  # the point itself
+    many = min(max(50.0, n / 100), n / 5)
+    low, high = np.quantile(D[np.isfinite(D)], [min(5.0, many / 2) / (n - 1), many / (n - 1)])
+    return float(low), float(high)
+
+
+def _counts(source: Points | Pairs, centers: Ints, grid: Floats, n_jobs: int | None) -> Floats:
+    """Number of other points closer than each radius, for each centre."""
+    counts = np.empty((len(centers), len(grid)))
+    parts = block_slices(len(centers), max(1, 1_000_000 // source.n))
+
+    def work(b: int) -> None:
+        D = distance_rows(source, centers[parts[b]])
+        # searchsorted on the right: d == r is not below r
+        for i, row in zip(range(parts[b].start, parts[b].stop), D, strict=True):
+            bins = np.bincount(np.searchsorted(grid, row, side="right"), minlength=len(grid) + 1)
+            counts[i] = np.cumsum(bins[:-1]) - 1.0  # without the point itself, which is at 0
+
+    run_blocks(work, len(parts), n_jobs=n_jobs)
+    return counts
+
+
+def _interval(counts: Floats, x: Floats, value: float, times: int, rng: np.random.Generator) -> Interval | None:
+    if times == 0:
+        return None
+    m = len(counts)
+    drawn = []
+    for _ in range(times):
+        total = counts[rng.integers(0, m, m)].sum(axis=0)
+        if (total > 0).all():
+            drawn.append(slope(x, np.log(total)))
+    if len(drawn) < 2:
+        return None
+    low, high = 2.0 * np.quantile(np.array(drawn) - value, COVERAGE)
+    return float(value - high), float(value - low)

@@ -1,0 +1,237 @@
+"""Linear dimension, of all points and of neighbourhoods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.limits import Choice, Int, Limits, Null, Real, check_limits
+from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
+from lowfold._core.random import generator
+from lowfold._core.run import Run
+from lowfold._core.stacks import singular_values, stacked_svd
+from lowfold.dimension._estimate import Estimate, Floats, Ints, cannot_tell, half_samples
+from lowfold.dimension._read import read_points
+from lowfold.graph import Points, default_neighbors, neighborhoods
+from lowfold.metrics import resolve_metric
+
+RULES = ("exact", "energy", "gap")
+FAINT_GAP = 2.0  # a ratio of neighbouring variances below this is no gap
+
+
+@dataclass(frozen=True, eq=False)
+class Hyperplane:
+    """The smallest hyperplane x = U y + origin that holds the data: U (D, s) orthonormal, origin orthogonal to U.
+
+    coordinates  (n, s) y = U'(x - origin): all distances are kept
+    residual     largest distance of a point from the hyperplane
+    """
+
+    U: Floats
+    origin: Floats
+    coordinates: Floats
+    residual: float
+
+    @property
+    def dim(self) -> int:
+        """s."""
+        return int(self.U.shape[1])
+
+
+def hyperplane(X: Any, *, tol: float = 1e-8) -> Hyperplane:
+    """The hyperplane of smallest dimension that holds all points; directions below `tol` of the longest are left out.
+
+    Wang (2012), Section 1.4: s is the linear intrinsic dimension; `origin` is the point of the hyperplane nearest to
+    zero. Equal points give s = 0.
+
+    >>> hyperplane([[0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [0.0, 2.0, 1.0]]).dim
+    2
+    """
+    check_limits("hyperplane", {"tol": tol}, {"tol": (Real(0, 1, open_high=True),)})
+    points = read_points(X)
+    mean = points.mean(axis=0)
+    with single_threaded_blas():
+        _, s, Vt = stacked_svd(points - mean)
+        U = Vt[_above(s, tol, points)].T
+        origin = mean - U @ (U.T @ mean)
+        Y = (points - origin) @ U
+        off = np.linalg.norm(points - origin - Y @ U.T, axis=1)
+    return Hyperplane(U, origin, Y, float(off.max()))
+
+
+def _above(s: Floats, tol: float, points: Floats) -> NDArray[np.bool_]:
+    """Singular values that are neither below tol of the largest nor rounding of the points themselves."""
+    rounding = 8 * np.finfo(np.float64).eps * float(np.abs(points).max()) * np.sqrt(points.size)
+    return np.asarray(s > max(tol * s[0], rounding))
+
+
+def linear(
+    X: Any,
+    *,
+    rule: str = "energy",
+    share: float = 0.95,
+    tol: float = 1e-8,
+    n_resamples: int = 20,
+    random_state: object = 0,
+) -> Estimate:
+    """Dimension of the hyperplane that holds the data, or nearly all of its variance.
+
+    With variances lambda_1 >= lambda_2 >= ...: rule="exact" counts singular values above `tol` of the largest;
+    "energy" is the smallest d with sum_{i<=d} lambda_i >= share sum lambda_i; "gap" is the d with the largest ratio
+    lambda_d / lambda_{d+1}. The curve is the explained share over d. A curved manifold needs more linear directions
+    than it has dimensions: this is an upper bound.
+    """
+    values = {"rule": rule, "share": share, "tol": tol, "n_resamples": n_resamples}
+    limits: Limits = {
+        "rule": (Choice(RULES),),
+        "share": (Real(0, 1, open_low=True),),
+        "tol": (Real(0, 1, open_high=True),),
+        "n_resamples": (Int(0),),
+    }
+    check_limits("linear", values, limits)
+    points = read_points(X)
+    name = f"linear_{rule}"
+    with single_threaded_blas():
+        s = singular_values(points - points.mean(axis=0))
+        spanned = int(_above(s, tol, points).sum())
+        if spanned == 0:
+            return Estimate(name, 0.0, interval=None, axes=("components", "explained share"))
+        value, reason = _count(s, spanned, rule, share)
+
+        def on_half(rows: Ints) -> float:
+            half = singular_values(points[rows] - points[rows].mean(axis=0))
+            kept = int(_above(half, tol, points[rows]).sum())
+            return _count(half, kept, rule, share)[0] if kept else 0.0
+
+        interval = half_samples(on_half, len(points), value, n_resamples, generator(random_state), whole=True)
+    explained = np.cumsum(s**2) / (s**2).sum()
+    return Estimate(
+        name,
+        value,
+        interval,
+        used=(1.0, float(spanned)),
+        scales=np.arange(1.0, len(s) + 1),
+        curve=explained,
+        axes=("components", "explained share"),
+        reason=reason,
+    )
+
+
+def _count(s: Floats, spanned: int, rule: str, share: float) -> tuple[float, str | None]:
+    """The dimension by a rule from singular values, of which the first `spanned` are not zero."""
+    if rule == "exact":
+        return float(spanned), None
+    variance = s[:spanned] ** 2
+    if rule == "energy":
+        explained = np.cumsum(variance) / variance.sum()
+        return float(min(int((explained < share - 1e-12).sum()) + 1, spanned)), None
+    if spanned < len(s):
+        return float(spanned), None  # variance zero beyond: the ratio is infinite
+    if spanned == 1:
+        return 1.0, None
+    ratios = variance[:-1] / variance[1:]
+    best = int(np.argmax(ratios))
+    faint = ratios[best] < FAINT_GAP
+    return float(best + 1), f"no gap: the largest ratio of variances is {ratios[best]:.2f}" if faint else None
+
+
+def local_pca(
+    X: Any,
+    n_neighbors: int | None = None,
+    *,
+    share: float = 0.95,
+    average: str = "median",
+    n_resamples: int = 10,
+    random_state: object = 0,
+    n_jobs: int | None = None,
+) -> Estimate:
+    """Dimension of the tangent plane at every point: directions that hold `share` of the variance of the neighbours.
+
+    Neighbours and the point itself, about their mean. The value is the median (or the mean) of the local dimensions.
+    The curve is the mean share explained by d directions. Too few neighbours see too few directions, too many see the
+    curvature. Wang (2012), Section 1.4.1.
+
+    Parameters
+    ----------
+    X : points, Euclidean.
+    n_neighbors : int or None; None is min(10, n - 1).
+    share : how much of the local variance counts as all of it.
+    average : {"median", "mean"} of the local dimensions.
+    n_resamples : estimates on random halves for the interval; 0 for none.
+    """
+    values = {"n_neighbors": n_neighbors, "share": share, "average": average, "n_resamples": n_resamples}
+    limits: Limits = {
+        "n_neighbors": (Int(2), Null("min(10, n - 1)")),
+        "share": (Real(0, 1, open_low=True),),
+        "average": (Choice(("median", "mean")),),
+        "n_resamples": (Int(0),),
+    }
+    check_limits("local_pca", values, limits)
+    points = read_points(X)
+    n, D = points.shape
+    if n < 3:
+        return cannot_tell("local_pca", f"{n} points have no neighbourhoods of at least 2")
+    k = default_neighbors(n) if n_neighbors is None else n_neighbors
+    explained = _local_shares(points, k, n_jobs)
+    flat = np.isnan(explained[:, 0])  # all neighbours coincide
+    local = _local_dimensions(explained, share)
+    take = np.median if average == "median" else np.mean
+    value = float(take(local))
+    seen = None
+    if value < D and k < 3 * (value + 1):
+        seen = f"{k} neighbours are few to tell {value:g} directions; use at least {3 * (value + 1):.0f}"
+
+    def on_half(rows: Ints) -> float:
+        if len(rows) <= k:
+            return float("nan")
+        return float(take(_local_dimensions(_local_shares(points[rows], k, n_jobs), share)))
+
+    whole = average == "median"
+    interval = half_samples(on_half, n, value, n_resamples, generator(random_state), whole=whole)
+    return Estimate(
+        "local_pca",
+        value,
+        interval,
+        used=(float(k), float(k)),
+        scales=np.arange(1.0, explained.shape[1] + 1),
+        curve=np.nanmean(explained, axis=0) if not flat.all() else None,
+        axes=("components", "explained share of the local variance"),
+        local=local,
+        reason=seen,
+    )
+
+
+def _local_shares(points: Floats, k: int, n_jobs: int | None) -> Floats:
+    """(n, m) share of the variance of each point and its k neighbours in 1, 2, ... directions; NaN without variance."""
+    n, D = points.shape
+    explained = np.empty((n, min(k + 1, D)))
+    with single_threaded_blas():
+        source = Points(points, resolve_metric("euclidean", None, points))
+        index = neighborhoods(source, n_neighbors=k, run=Run(n_jobs=n_jobs)).indices.reshape(n, k)
+        parts = block_slices(n, max(1, 1_000_000 // (D * (k + 1))))
+
+        def work(b: int) -> None:
+            rows = np.arange(parts[b].start, parts[b].stop)
+            patch = points[np.concatenate([rows[:, None], index[rows]], axis=1)]
+            variance = singular_values(patch - patch.mean(axis=1, keepdims=True)) ** 2
+            total = variance.sum(axis=1, keepdims=True)
+            explained[rows] = np.where(total > 0, np.cumsum(variance, axis=1) / np.where(total > 0, total, 1.0), np.nan)
+
+        run_blocks(work, len(parts), n_jobs=n_jobs)
+    return explained
+
+
+def _local_dimensions(explained: Floats, share: float) -> Floats:
+    """Directions that hold `share`, at each point; 0 where all neighbours coincide."""
+    counts = (explained < share - 1e-12).sum(axis=1) + 1.0
+    return np.asarray(np.where(np.isnan(explained[:, 0]), 0.0, counts))
+
+
+def require_range(name: str, value: tuple[float, float] | None) -> None:
+    """Raise unless a scale range is None or 0 < low < high."""
+    if value is not None and not (len(value) == 2 and 0 < value[0] < value[1] < np.inf):
+        raise InvalidInput(f"{name} must be None or (low, high) with 0 < low < high; got {value!r}")

@@ -1,0 +1,166 @@
+"""Dimension from distances to nearest neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lowfold._core.limits import Int, Limits, Real, check_limits
+from lowfold._core.parallel import single_threaded_blas
+from lowfold._core.random import generator
+from lowfold._core.run import Run
+from lowfold.dimension._estimate import Estimate, Floats, Ints, bootstrap, cannot_tell, half_samples
+from lowfold.dimension._read import MetricLike, Params, distinct, read_source
+from lowfold.graph import Pairs, Points, neighborhoods
+
+UNSTEADY = 0.3  # a value that moves by more than this share over the scales has no plateau
+
+
+def maximum_likelihood(
+    X: Any,
+    n_neighbors: tuple[int, int] = (10, 20),
+    *,
+    metric: MetricLike = "euclidean",
+    metric_params: Params = None,
+    n_resamples: int = 20,
+    random_state: object = 0,
+    n_jobs: int | None = None,
+) -> Estimate:
+    """Maximum likelihood for neighbours that arrive as a Poisson process.
+
+    1 / d_k(x) = (1 / (k - 1)) sum_{j<k} log(T_k / T_j), T_j the distance from x to its j-th neighbour: unbiased, so
+    that these inverses, and not the d_k(x), are averaged over points; then values over k = n_neighbors[0] ..
+    n_neighbors[1]. The curve is the value for each k. Local: from the inverses averaged over k. Repeated points are
+    left out. Levina & Bickel (2004), https://papers.nips.cc/paper/2577.
+
+    Any metric; `metric="precomputed"` takes a matrix of distances. The interval is from `n_resamples` random halves.
+    """
+    first, last = n_neighbors
+    values = {"n_neighbors[0]": first, "n_neighbors[1]": last, "n_resamples": n_resamples}
+    limits = {"n_neighbors[0]": (Int(2),), "n_neighbors[1]": (Int(int(first)),), "n_resamples": (Int(0),)}
+    check_limits("maximum_likelihood", values, limits)
+    source = read_source(X, metric, metric_params)
+    kept = distinct(source)
+    if len(kept) < last + 2:
+        return cannot_tell("mle", f"{len(kept)} different points are too few for {last} neighbours")
+    ks = np.arange(first, last + 1)
+    T, inverse = _inverses(source, kept, ks, n_jobs)
+    good = np.isfinite(inverse[:, 0])
+    if good.sum() < 2:
+        return cannot_tell("mle", "every point has a neighbour at distance 0")
+    if not (inverse[good].mean(axis=0) > 0).all():
+        return cannot_tell("mle", "all neighbours are at one distance")
+    curve = 1.0 / inverse[good].mean(axis=0)
+    value = float(curve.mean())
+    drift = float(curve.max() - curve.min()) / value
+    mean_inverse = inverse.mean(axis=1)
+    local = np.full(source.n, np.nan)
+    local[kept] = np.where(mean_inverse > 0, 1.0 / np.where(mean_inverse > 0, mean_inverse, 1.0), np.nan)
+
+    def on_half(rows: Ints) -> float:
+        if len(rows) < last + 2:
+            return float("nan")
+        half = _inverses(source, kept[rows], ks, n_jobs)[1]
+        half = half[np.isfinite(half[:, 0])]
+        mean = half.mean(axis=0) if len(half) else np.zeros(1)
+        return float((1.0 / mean).mean()) if (mean > 0).all() else float("nan")
+
+    return Estimate(
+        "mle",
+        value,
+        half_samples(on_half, len(kept), value, n_resamples, generator(random_state)),
+        used=(float(np.median(T[good, first - 1])), float(np.median(T[good, last - 1]))),
+        scales=ks.astype(np.float64),
+        curve=curve,
+        axes=("neighbours k", "dimension"),
+        local=local,
+        reason=f"changes by {drift:.0%} with k: no plateau" if drift > UNSTEADY else None,
+    )
+
+
+def _inverses(source: Points | Pairs, kept: Ints, ks: Ints, n_jobs: int | None) -> tuple[Floats, Floats]:
+    """Distances T (m, k), and 1 / d_k(x) for every point and k; NaN for points with a neighbour at distance 0."""
+    T = _neighbor_distances(source, kept, int(ks[-1]), n_jobs)
+    logs = np.log(np.where(T[:, :1] > 0, T, np.nan))
+    sums = np.cumsum(logs, axis=1)
+    return T, np.stack([((k - 1) * logs[:, k - 1] - sums[:, k - 2]) / (k - 1) for k in ks], axis=1)
+
+
+def _neighbor_distances(source: Points | Pairs, kept: Ints, k: int, n_jobs: int | None) -> Floats:
+    """(m, k) distances to the k nearest among the points `kept`."""
+    with single_threaded_blas():
+        found = neighborhoods(source.subset(kept), n_neighbors=k, run=Run(n_jobs=n_jobs))
+    return np.asarray(found.distances.reshape(len(kept), k))
+
+
+def two_nearest(
+    X: Any,
+    *,
+    discard: float = 0.1,
+    metric: MetricLike = "euclidean",
+    metric_params: Params = None,
+    n_resamples: int = 200,
+    random_state: object = 0,
+    n_jobs: int | None = None,
+) -> Estimate:
+    """From the two nearest neighbours alone: mu = r_2 / r_1 has the distribution P(mu > t) = t^-d.
+
+    d is the slope, through the origin, of -log(1 - F(mu)) over log(mu), F the empirical distribution, without the
+    `discard` largest mu. Sees the smallest scale, and so noise before shape: the curve shows the value on random
+    1/2, 1/4, ... of the points, that is at larger scales; noise shows as a fall. Repeated points are left out.
+    Facco et al. (2017), doi:10.1038/s41598-017-11873-y.
+
+    Any metric; `metric="precomputed"` takes a matrix of distances.
+    """
+    values = {"discard": discard, "n_resamples": n_resamples}
+    limits: Limits = {"discard": (Real(0, 1, open_high=True),), "n_resamples": (Int(0),)}
+    check_limits("two_nearest", values, limits)
+    source = read_source(X, metric, metric_params)
+    kept = distinct(source)
+    if len(kept) < 20:
+        return cannot_tell("two_nn", f"{len(kept)} different points are too few; at least 20")
+    rng = generator(random_state)
+    curve: list[float] = []
+    scales: list[float] = []
+    part = kept
+    log_mu = np.empty(0)
+    while len(part) >= 20 and len(curve) < 8:
+        r = _neighbor_distances(source, part, 2, n_jobs)
+        r = r[r[:, 0] > 0]
+        mu = np.log(r[:, 1] / r[:, 0])
+        if len(mu) < 10 or not mu.any():
+            break
+        log_mu = mu if not curve else log_mu
+        curve.append(_pareto_slope(mu, discard))
+        scales.append(float(np.median(r[:, 1])))
+        part = np.sort(rng.choice(part, len(part) // 2, replace=False))
+    if not curve or not np.isfinite(curve[0]):
+        return cannot_tell("two_nn", "first and second neighbours are at the same distance, as on a grid")
+
+    def of(rows: Ints) -> float:
+        return _pareto_slope(log_mu[rows], discard)
+
+    value = curve[0]
+    coarse = [d for d in curve[1:3] if np.isfinite(d)]
+    drift = abs(float(np.mean(coarse)) - value) / value if coarse else 0.0
+    return Estimate(
+        "two_nn",
+        value,
+        bootstrap(of, len(log_mu), value, n_resamples, rng),
+        used=(scales[0], scales[0]),
+        scales=np.array(scales),
+        curve=np.array(curve),
+        axes=("median distance to the second neighbour", "dimension"),
+        reason=f"changes by {drift:.0%} with the scale: noise, or too few points" if drift > UNSTEADY else None,
+    )
+
+
+def _pareto_slope(log_mu: Floats, discard: float) -> float:
+    """Slope through the origin of -log(1 - i/n) over the i-th smallest log(mu); inf where all kept are 0."""
+    n = len(log_mu)
+    last = min(max(2, int(np.floor(n * (1 - discard)))), n - 1)
+    x = np.sort(log_mu)[:last]
+    y = -np.log1p(-np.arange(1, last + 1) / n)
+    size = float(x @ x)
+    return float(x @ y) / size if size > 0 else float("inf")

@@ -1,0 +1,233 @@
+"""Measures over all pairs of points: stress, correlations of distances, residual variance.
+
+delta are the distances of the data (geodesic where X is a graph), d those of the embedding. Sums over pairs are taken
+in blocks of rows; measures that need all pairs sorted (Spearman, nonmetric stress) use a sample of points beyond
+`max_points`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.limits import Choice, Int, check_limits
+from lowfold._core.parallel import single_threaded_blas
+from lowfold._core.random import generator
+from lowfold.quality._score import Floats, Score
+from lowfold.quality._spaces import Ints, MetricLike, by_rows, read_both
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """Sums over the other points, one per point: of delta, d, delta^2, d^2, delta d and (delta - d)^2. One pass gives
+    every measure.
+
+    Each pair is counted from both ends, which no measure here sees.
+    """
+
+    delta: Floats
+    d: Floats
+    delta2: Floats
+    d2: Floats
+    cross: Floats
+    error: Floats
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.d)
+
+    def scale(self) -> float:
+        """The factor s that brings s d nearest to delta: sum delta d / sum d^2."""
+        d2 = float(self.d2.sum())
+        return float(self.cross.sum()) / d2 if d2 > 0 else 1.0
+
+    def stress(self, kind: str = "normalized", *, scaled: bool = False) -> Score:
+        """See `lowfold.quality.stress`."""
+        check_limits("stress", {"kind": kind}, {"kind": (Choice(("raw", "normalized")),)})
+        s = self.scale() if scaled else 1.0
+        # Through the sums a perfect fit has a stress of 1e-8, or slightly below zero; without a factor it is direct.
+        squares = np.maximum(self.delta2 - 2 * s * self.cross + s * s * self.d2, 0.0) if scaled else self.error
+        if kind == "raw":
+            return Score("raw stress", float(squares.sum()) / 2, 0.0, squares)
+        total = float(self.delta2.sum())
+        if total == 0:
+            raise InvalidInput("X has no two different points, so that stress has no unit; use kind='raw'")
+        points = np.sqrt(squares / np.where(self.delta2 > 0, self.delta2, 1.0))
+        return Score("normalized stress", float(np.sqrt(squares.sum() / total)), 0.0, points)
+
+    def pearson(self) -> Score:
+        """See `lowfold.quality.pearson`."""
+        pairs = self.n * (self.n - 1)
+        sums = np.stack([self.delta, self.d, self.delta2, self.d2, self.cross])
+        value, points = _correlation(sums.sum(axis=1), pairs), _correlation(sums, self.n - 1)
+        return Score("pearson", float(value), 1.0, points)
+
+    def residual_variance(self) -> Score:
+        """See `lowfold.quality.residual_variance`."""
+        r = self.pearson()
+        assert r.points is not None
+        return Score("residual variance", 1.0 - r.value**2, 0.0, 1.0 - r.points**2)
+
+
+def _correlation(sums: Floats, m: int) -> Floats:
+    """Pearson's r from sums over m pairs of x, y, x^2, y^2, xy; NaN where one side does not vary."""
+    sx, sy, sxx, syy, sxy = sums
+    vx, vy, cov = sxx - sx * sx / m, syy - sy * sy / m, sxy - sx * sy / m
+    # Below this share of the sums a variance is rounding.
+    varies = (vx > 1e-13 * sxx) & (vy > 1e-13 * syy)
+    r = np.clip(cov / np.sqrt(np.where(varies, vx * vy, 1.0)), -1.0, 1.0)
+    return np.asarray(np.where(varies, r, np.nan))
+
+
+def pair_sums(
+    X: Any,
+    Y: ArrayLike,
+    *,
+    metric: MetricLike = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+) -> PairSums:
+    """The sums from which stress, Pearson's correlation and residual variance follow."""
+    space, image = read_both(X, Y, metric, metric_params)
+    sums = np.empty((6, space.n))
+
+    def work(_: int, rows: Ints) -> None:
+        delta, d = space.rows(rows), image.rows(rows)
+        sums[0, rows], sums[1, rows] = delta.sum(axis=1), d.sum(axis=1)
+        error = delta - d
+        for place, (a, b) in enumerate(((delta, delta), (d, d), (delta, d), (error, error)), start=2):
+            sums[place, rows] = np.einsum("ij,ij->i", a, b)
+
+    by_rows(space.n, work, n_jobs)
+    return PairSums(*sums)
+
+
+def stress(
+    X: Any,
+    Y: ArrayLike,
+    *,
+    kind: str = "normalized",
+    scaled: bool = False,
+    metric: MetricLike = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+) -> Score:
+    """How far the distances of the embedding are from those of the data; 0 for an isometry.
+
+    raw: sum_{i<j} (delta_ij - s d_ij)^2; normalized: sqrt(sum (delta - s d)^2 / sum delta^2). s = 1, or with `scaled`
+    the factor that fits best, for methods whose output has no unit of length. Points: the sum over j alone.
+    Kruskal (1964), doi:10.1007/BF02289565.
+
+    Parameters
+    ----------
+    X : points, a matrix of distances (metric="precomputed"), or a `Graph`, whose shortest paths are taken (geodesic).
+    Y : array (n, d), the embedding.
+    kind : {"normalized", "raw"}
+    scaled : bool, fit a common factor first.
+    metric, metric_params, n_jobs : as in `trustworthiness`.
+
+    >>> round(stress([[0.0], [1.0], [2.0]], [[0.0], [2.0], [4.0]]).value, 12)
+    1.0
+    >>> stress([[0.0], [1.0], [2.0]], [[0.0], [2.0], [4.0]], scaled=True).value
+    0.0
+    """
+    return pair_sums(X, Y, metric=metric, metric_params=metric_params, n_jobs=n_jobs).stress(kind, scaled=scaled)
+
+
+def pearson(
+    X: Any,
+    Y: ArrayLike,
+    *,
+    metric: MetricLike = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+) -> Score:
+    """Pearson's correlation of the distances in X and in Y over all pairs; NaN where one side has no variation.
+
+    Parameters as in `stress`.
+    """
+    return pair_sums(X, Y, metric=metric, metric_params=metric_params, n_jobs=n_jobs).pearson()
+
+
+def residual_variance(
+    X: Any,
+    Y: ArrayLike,
+    *,
+    metric: MetricLike = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+) -> Score:
+    """1 - R^2 of the distances in X and in Y: the variance of distances that the embedding does not explain.
+
+    With X a `Graph` the distances are geodesic, as in Tenenbaum, de Silva & Langford (2000),
+    doi:10.1126/science.290.5500.2319. Parameters as in `stress`.
+    """
+    return pair_sums(X, Y, metric=metric, metric_params=metric_params, n_jobs=n_jobs).residual_variance()
+
+
+def _sampled_pairs(
+    X: Any, Y: Any, metric: MetricLike, metric_params: Mapping[str, Any] | None, max_points: int, random_state: object
+) -> tuple[Floats, Floats]:
+    """Distances delta and d of all pairs among at most `max_points` points, each pair once."""
+    check_limits("a measure of sorted pairs", {"max_points": max_points}, {"max_points": (Int(3),)})
+    space, image = read_both(X, Y, metric, metric_params)
+    chosen = np.arange(space.n)
+    if space.n > max_points:
+        chosen = np.sort(generator(random_state).choice(space.n, max_points, replace=False))
+    upper = np.triu_indices(len(chosen), 1)
+    with single_threaded_blas():
+        return space.among(chosen)[upper], image.among(chosen)[upper]
+
+
+def spearman(
+    X: Any,
+    Y: ArrayLike,
+    *,
+    metric: MetricLike = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
+    max_points: int = 3000,
+    random_state: object = 0,
+) -> Score:
+    """Spearman's correlation of the distances in X and in Y: 1 if their order is kept, ties by mean ranks.
+
+    Over all pairs of at most `max_points` points, drawn at random where there are more; the rest as in `stress`.
+    """
+    from scipy.stats import rankdata
+
+    delta, d = _sampled_pairs(X, Y, metric, metric_params, max_points, random_state)
+    a, b = rankdata(delta), rankdata(d)
+    value = _correlation(np.array([a.sum(), b.sum(), a @ a, b @ b, a @ b]), len(a))
+    return Score("spearman", float(value), 1.0)
+
+
+def nonmetric_stress(
+    X: Any,
+    Y: ArrayLike,
+    *,
+    ties: str = "primary",
+    metric: MetricLike = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
+    max_points: int = 3000,
+    random_state: object = 0,
+) -> Score:
+    """Kruskal's stress-1, sqrt(sum (d - dhat)^2 / sum d^2): 0 if the distances of Y rise with those of X.
+
+    dhat are the values nearest to d that rise with delta (isotonic regression); equal delta may have different dhat
+    (ties="primary") or not ("secondary"). Over at most `max_points` points, as in `spearman`. Kruskal (1964),
+    doi:10.1007/BF02289565.
+    """
+    from lowfold.optimize import Ranking
+
+    check_limits("nonmetric_stress", {"ties": ties}, {"ties": (Choice(("primary", "secondary")),)})
+    delta, d = _sampled_pairs(X, Y, metric, metric_params, max_points, random_state)
+    size = float(d @ d)
+    if size == 0:
+        raise InvalidInput("Y has no two different points; nonmetric stress compares distances with their own size")
+    left = d - Ranking.of(delta, ties).disparities(d)
+    return Score("nonmetric stress", float(np.sqrt(left @ left / size)), 0.0)

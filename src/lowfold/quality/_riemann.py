@@ -1,0 +1,133 @@
+"""How an embedding stretches the manifold at every point: the push-forward metric.
+
+Near x_i the data lie on their tangent plane, t = tangent coordinates, and the embedding is y - y_i ~ J t. The dual of
+the push-forward metric is H = J J': an isometry has H = I, and the ellipse {y : y' H^+ y <= r^2} is the image of a disc
+of radius r. Perrault-Joncas & Meila (2013), arXiv:1305.7255, define the same H through the Laplacian.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.limits import Int, Null, Real, check_limits
+from lowfold._core.stacks import stacked_eigh, stacked_svd
+from lowfold.quality._local import by_patches, differences, read_neighbors
+from lowfold.quality._score import Floats, Score
+from lowfold.quality._spaces import read_coordinates, same_length
+
+SPANNED = 1e-7  # a tangent direction below this share of the longest is not spanned by the neighbours
+
+
+@dataclass(frozen=True, eq=False)
+class Distortion(Score):
+    """The stretching at every point, as a `Score`.
+
+    value      median over points of `points`
+    points     (n,) largest |log(sigma / scale)|: by which factor, up or down, some direction is stretched too much
+    dual       (n, d, d) H = J J' in the coordinates of Y
+    stretches  (n, s) singular values sigma of J, descending; all `scale` for an isometry up to scale
+    scale      the factor taken out: 1, or the geometric mean of all stretches
+    """
+
+    dual: Floats | None = None
+    stretches: Floats | None = None
+    scale: float = 1.0
+
+    def anisotropy(self) -> Floats:
+        """Log of the longest over the shortest stretch: 0 where the map is conformal."""
+        assert self.stretches is not None
+        return np.asarray(np.log(_floor(self.stretches[:, 0])) - np.log(_floor(self.stretches[:, -1])))
+
+    def ellipses(self, radius: float = 1.0) -> tuple[Floats, Floats]:
+        """Half axes (n, 2), longest first, and angles (n,) in radians of the images of discs, for a plane embedding."""
+        assert self.dual is not None
+        check_limits("ellipses", {"radius": radius}, {"radius": (Real(0, open_low=True),)})
+        if self.dual.shape[1] != 2:
+            raise InvalidInput(f"ellipses are drawn for an embedding of 2 columns; got {self.dual.shape[1]}")
+        values, vectors = stacked_eigh(self.dual)
+        axes = radius * np.sqrt(np.maximum(values[:, ::-1], 0.0))
+        return axes, np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1])
+
+    def noise_bound(self, variance: float) -> Floats:
+        """Bound, at every point, of E|eta|^2 in the embedding for noise E|epsilon|^2 = `variance` in the data.
+
+        E|eta_i|^2 <= |dh|^2 E|epsilon_i|^2 to first order, |dh| the longest stretch. Wang (2012), Section 4.1.1, eq.
+        (4.5).
+        """
+        assert self.stretches is not None
+        check_limits("noise_bound", {"variance": variance}, {"variance": (Real(0),)})
+        return np.asarray(self.stretches[:, 0] ** 2 * variance)
+
+
+def _floor(x: Floats) -> Floats:
+    """Away from zero, so that a collapsed direction has a large finite log."""
+    return np.maximum(x, np.finfo(np.float64).tiny)
+
+
+def riemannian_distortion(
+    X: ArrayLike,
+    Y: ArrayLike,
+    n_neighbors: int | None = None,
+    *,
+    n_components: int | None = None,
+    scaled: bool = False,
+    n_jobs: int | None = None,
+) -> Distortion:
+    """By how much does the embedding stretch each direction at each point?
+
+    J_i is the least-squares map from the tangent coordinates of the neighbours of x_i (local PCA) to their y. Points
+    with fewer spanned directions than `n_components` have stretches of 0 there.
+
+    Parameters
+    ----------
+    X, Y : data and embedding; Euclidean.
+    n_neighbors : int or None, at least n_components; None is min(10, n - 1).
+    n_components : int or None, dimension s of the manifold; None is the number of columns of Y.
+    scaled : bool, take a common factor out first, for methods whose output has no unit of length.
+    n_jobs : threads.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> np.round(riemannian_distortion(X, 3 * X).stretches[0], 9).tolist()
+    [3.0, 3.0]
+    """
+    data, image = read_coordinates(X, "X"), read_coordinates(Y, "Y")
+    same_length(data.n, image.n)
+    check_limits("riemannian_distortion", {"n_components": n_components}, {"n_components": (Int(1), Null())})
+    d = image.X.shape[1]
+    s = d if n_components is None else n_components
+    found = read_neighbors(data.X, image.n, n_neighbors, "euclidean", None, n_jobs)
+    if s > min(int(found.counts.min()), data.X.shape[1]):
+        raise InvalidInput(
+            f"n_components = {s} directions need at least {s} neighbours and columns of X; got "
+            f"{found.counts.min()} neighbours and {data.X.shape[1]} columns; use more neighbours or fewer components"
+        )
+    dual, stretches = np.zeros((image.n, d, d)), np.zeros((image.n, s))
+
+    def work(rows: NDArray[np.int64], index: NDArray[np.int32]) -> None:
+        J = _jacobians(differences(data.X, rows, index), differences(image.X, rows, index), s)
+        dual[rows] = J.transpose(0, 2, 1) @ J
+        sigma = stacked_svd(J)[1]
+        stretches[rows, : sigma.shape[1]] = sigma
+
+    by_patches(found, max(data.X.shape[1], d), work, n_jobs)
+    logs = np.log(_floor(stretches))
+    scale = float(np.exp(np.median(logs.mean(axis=1)))) if scaled else 1.0
+    points = np.abs(logs - np.log(scale)).max(axis=1)
+    return Distortion("riemannian distortion", float(np.median(points)), 0.0, points, dual, stretches, scale)
+
+
+def _jacobians(A: Floats, B: Floats, s: int) -> Any:
+    """Transposed J (m, s, d): least squares of centred B on the leading s tangent coordinates of centred A."""
+    A, B = (np.concatenate([np.zeros_like(V[:, :1]), V], axis=1) for V in (A, B))
+    A, B = (V - V.mean(axis=1, keepdims=True) for V in (A, B))
+    U, sigma, _ = stacked_svd(A)
+    U, sigma = U[:, :, :s], sigma[:, :s]
+    spanned = sigma > SPANNED * sigma[:, :1]
+    inverse = np.where(spanned, 1.0 / np.where(spanned, sigma, 1.0), 0.0)
+    return inverse[:, :, None] * (U.transpose(0, 2, 1) @ B)

@@ -1,0 +1,172 @@
+"""Distances in blocks of rows, whatever they come from: points, a matrix, or shortest paths in a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
+from lowfold._core.run import Run
+from lowfold.graph import PRECOMPUTED, Graph, Measured, Neighbors, Pairs, Points, geodesics, is_connected, read_matrix
+from lowfold.metrics import Metric, resolve_metric
+from lowfold.metrics._points import as_points
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+MetricLike = str | Callable[..., Any] | Metric
+
+BLOCK = 2_000_000  # distances of one block: 16 MB, so that a few blocks on every thread stay small
+ONE = Run(n_jobs=1)
+LARGEST = 1e70  # fourth powers of distances, summed over points, stay inside float64
+
+
+class Space(Protocol):
+    """n points with distances among them."""
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        ...
+
+    def rows(self, part: Ints) -> Floats:
+        """Distances from the points `part` to all points."""
+        ...
+
+    def among(self, part: Ints) -> Floats:
+        """Distances among the points `part`."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class PointSpace:
+    """Rows of coordinates with a metric."""
+
+    source: Points
+
+    @property
+    def n(self) -> int:
+        return self.source.n
+
+    def rows(self, part: Ints) -> Floats:
+        return self.source.rows(self.source.X[part])
+
+    def among(self, part: Ints) -> Floats:
+        return self.source.rows(self.source.X[part], part)
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixSpace:
+    """A full matrix of distances."""
+
+    D: NDArray[np.floating]
+
+    @property
+    def n(self) -> int:
+        return len(self.D)
+
+    def rows(self, part: Ints) -> Floats:
+        return np.asarray(self.D[part], dtype=np.float64)
+
+    def among(self, part: Ints) -> Floats:
+        return np.asarray(self.D[np.ix_(part, part)], dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class PathSpace:
+    """Geodesic distances: shortest paths in a connected graph. Only the rows asked for are computed."""
+
+    graph: Graph
+
+    @property
+    def n(self) -> int:
+        return self.graph.n
+
+    def rows(self, part: Ints) -> Floats:
+        return np.asarray(geodesics(self.graph, part, dtype=np.float64, run=ONE))
+
+    def among(self, part: Ints) -> Floats:
+        return np.asarray(geodesics(self.graph, part, part, dtype=np.float64, run=ONE))
+
+
+def read_space(X: Any, metric: MetricLike = "euclidean", metric_params: Mapping[str, Any] | None = None) -> Space:
+    """Points with a metric, a matrix (metric="precomputed...") or, for a `Graph` or `Neighbors`, its shortest paths."""
+    if isinstance(X, (Graph, Neighbors)):
+        X.check()
+        graph = X if isinstance(X, Graph) else X.union()
+        if not is_connected(graph):
+            raise InvalidInput(
+                "X is a graph in several pieces, between which there is no geodesic distance; use more neighbours, "
+                "or the graph_ of a model fitted with on_disconnected='connect'"
+            )
+        return PathSpace(graph)
+    if isinstance(metric, str) and metric in PRECOMPUTED:
+        source = read_matrix(X, metric) if hasattr(X, "tocsr") else read_matrix(np.asarray(X), metric)
+        if isinstance(source, Measured) or not np.isfinite(source.distances).all():
+            raise InvalidInput(
+                "X must have a measured, finite distance for every pair; where pairs are missing pass a Graph of the "
+                "measured ones: its shortest paths stand for the rest"
+            )
+        return MatrixSpace(source.distances)
+    return PointSpace(read_coordinates(X, "X", metric, metric_params))
+
+
+def read_coordinates(
+    X: Any, name: str, metric: MetricLike = "euclidean", metric_params: Mapping[str, Any] | None = None
+) -> Points:
+    """A finite array, rows are points, with its metric."""
+    points = np.ascontiguousarray(as_points(X, name))
+    if points.dtype not in (np.float32, np.float64):
+        points = points.astype(np.float64)
+    _check_range(points, name)
+    return Points(points, resolve_metric(metric, metric_params, points))
+
+
+def _check_range(points: NDArray[np.floating], name: str) -> None:
+    size, spread = float(np.abs(points).max()), float(np.ptp(points, axis=0).max())
+    if size > LARGEST or 0 < spread < 1 / LARGEST:
+        raise InvalidInput(
+            f"{name} has values up to {size:.3g} and a spread of {spread:.3g}; between {1 / LARGEST:g} and {LARGEST:g} "
+            f"squared distances can be summed; multiply {name} by a constant first"
+        )
+
+
+def read_both(X: Any, Y: Any, metric: MetricLike, metric_params: Mapping[str, Any] | None) -> tuple[Space, PointSpace]:
+    """The data and an embedding of it, of one length and at least three points."""
+    space, image = read_space(X, metric, metric_params), PointSpace(read_coordinates(Y, "Y"))
+    same_length(space.n, image.n)
+    if space.n < 3:
+        raise InvalidInput(f"X must have at least 3 points for its distances to be compared; got {space.n}")
+    return space, image
+
+
+def same_length(n: int, m: int, names: str = "X and Y") -> None:
+    """Raise unless both have one row per point."""
+    if n != m:
+        raise InvalidInput(f"{names} must have one row per point; got {n} and {m} rows")
+
+
+def by_rows(n: int, work: Callable[[int, Ints], None], n_jobs: int | None, *, width: int | None = None) -> int:
+    """Call work(b, rows) for blocks of rows of n x `width` distances; returns the number of blocks."""
+    parts = block_slices(n, max(1, BLOCK // max(1, width or n)))
+    with single_threaded_blas():
+        run_blocks(lambda b: work(b, np.arange(parts[b].start, parts[b].stop)), len(parts), n_jobs=n_jobs)
+    return len(parts)
+
+
+def n_blocks(n: int, *, width: int | None = None) -> int:
+    """How many blocks `by_rows` makes."""
+    return len(block_slices(n, max(1, BLOCK // max(1, width or n))))
+
+
+def neighbor_source(X: Any, metric: MetricLike, metric_params: Mapping[str, Any] | None) -> Points | Pairs:
+    """What a neighbour search among the data starts from."""
+    space = read_space(X, metric, metric_params)
+    if isinstance(space, MatrixSpace):
+        return Pairs(space.D)
+    assert isinstance(space, PointSpace)
+    return space.source
