@@ -20,12 +20,17 @@ os.environ.setdefault("LOWFOLD_CACHE", str(Path(__file__).resolve().parent / ".c
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(os.environ["LOWFOLD_CACHE"]) / "numba"))
 
 
+# Cases of tables that need an optional package, by a word in the case's name: marking each would repeat the table.
+CASES = {"wavelet": "pywt", "parquet": "pyarrow", "test_images": "PIL"}
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a test marked `extra("pandas", ...)` where one of the packages is missing."""
-    for marker in item.iter_markers("extra"):
-        for module in marker.args:
-            if importlib.util.find_spec(module) is None:
-                pytest.skip(f"{module} is not installed")
+    """Skip a test marked `extra("pandas", ...)`, or a case of `CASES`, where one of the packages is missing."""
+    needed = [module for marker in item.iter_markers("extra") for module in marker.args]
+    needed += [module for word, module in CASES.items() if word in item.name]
+    for module in needed:
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{module} is not installed")
 
 
 @pytest.hookimpl(wrapper=True)
