@@ -42,6 +42,12 @@ def _check_rows(what: str, indptr: Pointers, indices: Indices, values: Floats, n
         raise InvalidInput(f"{what}: distances must be 0 or more, and not NaN; leave unmeasured pairs out")
 
 
+def _scipy(data: Floats, indices: Indices, indptr: Pointers, shape: tuple[int, int]) -> csr_array:
+    """A matrix with arrays of its own; 32-bit pointers where they suffice, which SciPy's graph routines want."""
+    small = len(indices) < 2**31
+    return csr_array((data, indices, indptr.astype(np.int32) if small else indptr), shape=shape, copy=True)
+
+
 @dataclass(frozen=True, eq=False)
 class Neighbors:
     """Directed neighbourhoods: row i lists the neighbours of point i, nearest first, ties by index, never i itself.
@@ -147,7 +153,7 @@ class Neighbors:
 
     def to_scipy(self) -> csr_array:
         """Sparse matrix of distances; coincident neighbours are stored zeros."""
-        return csr_array((self.distances, self.indices, self.indptr), shape=(self.n, self.n_points), copy=True)
+        return _scipy(self.distances, self.indices, self.indptr, (self.n, self.n_points))
 
     def union(self) -> Graph:
         """i ~ j when either is a neighbour of the other. The default."""
@@ -295,7 +301,7 @@ class Graph:
     def to_scipy(self, values: Floats | None = None) -> csr_array:
         """Sparse matrix of lengths, or of other values in the order of the entries."""
         data = self.lengths if values is None else values
-        return csr_array((data, self.indices, self.indptr), shape=(self.n, self.n), copy=True)
+        return _scipy(data, self.indices, self.indptr, (self.n, self.n))
 
     def neighbors(self) -> Neighbors:
         """The same edges as neighbourhoods, each row sorted by length, then index."""
