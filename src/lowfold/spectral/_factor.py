@@ -21,7 +21,7 @@ from lowfold._core.jit import kernels
 Floats = NDArray[np.float64]
 
 SMALL = 3_000  # a factor of so few rows fits whatever its pattern
-SURE = 5e7  # an upper estimate of so few entries needs no exact count
+SURE = 1e8  # an upper estimate of so few entries needs no exact count
 DIRECT_FLOPS = 1e12  # beyond this SuperLU, at about 3 GFlop/s, takes longer than the iterative solvers
 SHARE = 0.8  # of the memory budget may go into one factor
 BYTES_PER_ENTRY = 24.0  # L and U, a float64 and an int32 each
