@@ -4,6 +4,7 @@ from lowfold.graph._build import consistency, find_neighbors
 from lowfold.graph._components import closed_classes, components, is_connected, strong_components
 from lowfold.graph._connect import Bridges, connecting_k, enlarge, find_bridges
 from lowfold.graph._consistency import Consistency, check_consistency, local_dimensions, shortcut_edges
+from lowfold.graph._dijkstra import dijkstra, dijkstra_matrix, floyd_warshall, smaller_of_both, symmetric_dijkstra
 from lowfold.graph._geodesics import geodesics, seeded_geodesics
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods, query_neighborhoods
 from lowfold.graph._radius import within_radius
@@ -39,9 +40,12 @@ __all__ = [
     "consistency",
     "contract",
     "default_neighbors",
+    "dijkstra",
+    "dijkstra_matrix",
     "enlarge",
     "find_bridges",
     "find_neighbors",
+    "floyd_warshall",
     "geodesics",
     "heat_kernel",
     "is_connected",
@@ -57,7 +61,9 @@ __all__ = [
     "seeded_geodesics",
     "select_search",
     "shortcut_edges",
+    "smaller_of_both",
     "strong_components",
+    "symmetric_dijkstra",
     "trim",
     "within_radius",
 ]

@@ -48,7 +48,7 @@ class AlignmentMethod(GraphMethod):
 
     def _alignment(self, data: Data, geometry: Geometry, run: Run) -> tuple[Alignment, dict[str, Any]]:
         """Patches and factors of the kernel, and fitted attributes that come with them."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must write _alignment: the patches of its kernel")
 
     def _smallest_k(self) -> int:
         """The fewest neighbours that say anything."""
