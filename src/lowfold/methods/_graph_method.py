@@ -21,7 +21,7 @@ from lowfold.graph import (
     neighborhoods,
 )
 from lowfold.methods._base import Method
-from lowfold.methods._extend import Piece, Pieces
+from lowfold.methods._extend import Barycentric, Piece, Pieces
 from lowfold.methods._fit import Data, Fit, Floats, Trained
 
 
@@ -179,8 +179,6 @@ class GraphMethod(Method):
             smaller = type(self)(**{**self.get_params(deep=False), "n_components": room})
             fit = smaller._embed(part, run)
             Y[:, :room], pairs = fit.coordinates, fit.pairs
-        from lowfold.methods._extend import Barycentric
-
         return Fit(Y, pairs, part.graph, extend, Barycentric())
 
 

@@ -20,7 +20,7 @@ from lowfold._core.run import Run
 from lowfold.graph import Measured, Pairs, Points
 from lowfold.kernels import centred_gram, minimal_shift
 from lowfold.methods._base import Method
-from lowfold.methods._extend import Barycentric, GramRow
+from lowfold.methods._extend import Barycentric, GramRow, Impossible
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import LIMITS
 from lowfold.metrics import pairwise
@@ -111,8 +111,6 @@ class ClassicalMDS(Method):
         )
 
     def _extension(self, G: CentredGram, values: Any, vectors: Any, shift: float) -> Any:
-        from lowfold.methods._extend import Impossible
-
         if shift > 0:
             return Impossible("with an additive constant new points cannot be placed: it holds for these pairs only")
         return GramRow(G.row_means(), values, vectors)
