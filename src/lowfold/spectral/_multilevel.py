@@ -54,7 +54,7 @@ def two_level(matrix: csr_array, null: Floats, *, n_jobs: int | None = None) -> 
     restrict = csr_array(prolong.T)
     coarse = csr_array(restrict @ matrix @ prolong)
     coarse = csr_array((coarse + coarse.T) / 2)
-    solve = factorise(coarse, shift=1e-10 * float(diagonal.max()), fill=count_fill(coarse))
+    solve = factorise(coarse, shift=1e-10 * float(diagonal.max()), fill=count_fill(coarse), n_jobs=n_jobs)
 
     smooth = _chebyshev(matrix, inverse, n_jobs)
 

@@ -1,4 +1,4 @@
-"""Loops over the pattern of a sparse symmetric matrix: aggregates, dissection, fill. Numba, loaded on first use."""
+"""Loops over the pattern of a sparse symmetric matrix: aggregates and dissection. Numba, loaded on first use."""
 
 from __future__ import annotations
 
@@ -62,113 +62,139 @@ def _levels(indptr, indices, part, me, start, queue, level):
 
 
 @njit(nogil=True, cache=True)
-def nested_dissection(indptr, indices, leaf):
-    """An elimination order: halves first, then the level that separates them, recursively down to `leaf` vertices."""
+def dissect(indptr, indices, leaf, limit):
+    """Nested dissection: halves first, then the level that separates them, recursively down to `leaf` vertices.
+
+    Returns the elimination order and the tree of its nodes (separators and leaves): where each begins and ends in that
+    order, and its parent. Vertices with very many neighbours are one separator of everything else. The tree is empty
+    where its nodes alone would have more than `limit` entries.
+    """
     n = len(indptr) - 1
-    order = np.arange(n)
+    hub = max(100.0, 10.0 * np.sqrt(n))
+    order = np.empty(n, np.int64)
     part = np.zeros(n, np.int64)
     level = np.zeros(n, np.int64)
     queue = np.empty(n, np.int64)
     spare = np.empty(n, np.int64)
-    todo = [(0, n)]
+    begin, end, above = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    first, last, under = np.empty(n + 2, np.int64), np.empty(n + 2, np.int64), np.empty(n + 2, np.int64)
+    nodes = 0
+    rest, hubs = 0, n
+    for v in range(n):
+        if indptr[v + 1] - indptr[v] > hub:
+            hubs -= 1
+            order[hubs] = v
+        else:
+            order[rest] = v
+            rest += 1
+    if hubs < n:
+        begin[0], end[0], above[0] = hubs, n, -1
+        nodes = 1
+    entries = float(n - hubs) ** 2
+    first[0], last[0], under[0] = 0, hubs, nodes - 1
+    waiting = 1
     me = 0
-    while len(todo) > 0:
-        a, b = todo.pop()
+    while waiting > 0:
+        waiting -= 1
+        a, b, parent = first[waiting], last[waiting], under[waiting]
         m = b - a
-        if m <= leaf:
+        if m == 0:
             continue
         me += 1
-        for q in range(a, b):
-            part[order[q]] = me
-        reached = _levels(indptr, indices, part, me, order[a], queue, level)
-        if reached < m:  # a component by itself, then the rest
-            w = a
-            for q in range(reached):
-                spare[w] = queue[q]
-                part[queue[q]] = 0
-                w += 1
+        cut = -1
+        if m > leaf:
             for q in range(a, b):
-                if part[order[q]] == me:
-                    spare[w] = order[q]
-                    w += 1
-            order[a:b] = spare[a:b]
-            todo.append((a, a + reached))
-            todo.append((a + reached, b))
-            continue
-        for _ in range(2):  # towards a pair of far ends
-            _levels(indptr, indices, part, me, queue[m - 1], queue, level)
-        depth = level[queue[m - 1]] + 1
-        if depth < 3:
-            continue
-        width = np.zeros(depth, np.int64)
-        for q in range(m):
-            width[level[queue[q]]] += 1
-        best, best_cost, before = 1, np.inf, width[0]
-        for cut in range(1, depth - 1):
-            smaller = min(before, m - before - width[cut])
-            cost = width[cut] * (1.0 + 1e3 * max(0.0, 0.3 - smaller / m))
-            if cost < best_cost:
-                best_cost, best = cost, cut
-            before += width[cut]
-        left, n_separator, n_right = a, 0, 0
-        for q in range(m):
-            v = queue[q]
-            if level[v] < best:
-                order[left] = v
-                left += 1
-            elif level[v] > best:
-                spare[n - 1 - n_right] = v
-                n_right += 1
-            else:
-                touches = False
-                for e in range(indptr[v], indptr[v + 1]):
-                    u = indices[e]
-                    if part[u] == me and level[u] == best + 1:
-                        touches = True
-                        break
-                if touches:
-                    spare[n_separator] = v
-                    n_separator += 1
-                else:
-                    order[left] = v
-                    left += 1
-        w = left
-        for q in range(n_right):
-            order[w] = spare[n - 1 - q]
-            w += 1
-        for q in range(n_separator):
-            order[w] = spare[q]
-            part[spare[q]] = 0
-            w += 1
-        todo.append((a, left))
-        todo.append((left, left + n_right))
-    return order
+                part[order[q]] = me
+            reached = _levels(indptr, indices, part, me, order[a], queue, level)
+            if reached < m:  # components one after the other, small ones together up to the size of a leaf
+                w = chunk = a
+                for q in range(a, b):
+                    if part[order[q]] != me:
+                        continue
+                    size = _levels(indptr, indices, part, me, order[q], queue, level)
+                    if w > chunk and w + size - chunk > leaf:
+                        first[waiting], last[waiting], under[waiting] = chunk, w, parent
+                        waiting += 1
+                        chunk = w
+                    for r in range(size):
+                        spare[w] = queue[r]
+                        part[queue[r]] = 0
+                        w += 1
+                first[waiting], last[waiting], under[waiting] = chunk, b, parent
+                waiting += 1
+                for q in range(a, b):
+                    order[q] = spare[q]
+                continue
+            for _ in range(2):  # towards a pair of far ends
+                _levels(indptr, indices, part, me, queue[m - 1], queue, level)
+            cut = _best_cut(level, queue, m)
+        if cut < 0:
+            begin[nodes], end[nodes], above[nodes] = a, b, parent
+            entries += float(m) ** 2
+        else:
+            left, right = _split(indptr, indices, part, me, level, cut, queue, m, order, a, spare)
+            first[waiting], last[waiting], under[waiting] = a, left, nodes
+            first[waiting + 1], last[waiting + 1], under[waiting + 1] = left, right, nodes
+            waiting += 2
+            begin[nodes], end[nodes], above[nodes] = right, b, parent
+            entries += float(b - right) ** 2
+        nodes += 1
+        if entries > limit:
+            nodes = 0
+            break
+    return order, begin[:nodes], end[:nodes], above[:nodes]
 
 
 @njit(nogil=True, cache=True)
-def column_counts(indptr, indices, weight, limit):
-    """Weighted number of entries in each column of the Cholesky factor of a matrix in its given order.
+def _best_cut(level, queue, m):
+    """The narrowest level that leaves about a third on each side; -1 where there are fewer than three levels."""
+    depth = level[queue[m - 1]] + 1
+    width = np.zeros(depth, np.int64)
+    for q in range(m):
+        width[level[queue[q]]] += 1
+    best, best_cost, before = -1, np.inf, width[0]
+    for cut in range(1, depth - 1):
+        smaller = min(before, m - before - width[cut])
+        cost = width[cut] * (1.0 + 1e3 * max(0.0, 0.3 - smaller / m))
+        if cost < best_cost:
+            best_cost, best = cost, cut
+        before += width[cut]
+    return best
 
-    Row i of the factor is the part of the elimination tree between the entries of row i and i itself; walking it once
-    per row counts every entry once. `weight` is the number of matrix rows that a vertex stands for. Counting ends once
-    there are more than `limit` entries.
+
+@njit(nogil=True, cache=True)
+def _split(indptr, indices, part, me, level, cut, queue, m, order, a, spare):
+    """Write both sides of the cut and then the separator to order[a:]; returns where the last two begin.
+
+    A vertex of the cut level without a neighbour beyond it belongs to the near side.
     """
-    n = len(indptr) - 1
-    parent = np.full(n, -1, np.int64)
-    seen = np.full(n, -1, np.int64)
-    counts = weight.astype(np.int64)
-    total = float(n)
-    for i in range(n):
-        seen[i] = i
-        if total > limit:
-            break
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            while j < i and seen[j] != i:
-                if parent[j] == -1:
-                    parent[j] = i
-                counts[j] += weight[i]
-                total += weight[i]
-                seen[j] = i
-                j = parent[j]
-    return counts
+    n = len(order)
+    left, n_separator, n_right = a, 0, 0
+    for q in range(m):
+        v = queue[q]
+        if level[v] > cut:
+            spare[n - 1 - n_right] = v
+            n_right += 1
+            continue
+        touches = False
+        if level[v] == cut:
+            for e in range(indptr[v], indptr[v + 1]):
+                u = indices[e]
+                if part[u] == me and level[u] == cut + 1:
+                    touches = True
+                    break
+        if touches:
+            spare[n_separator] = v
+            n_separator += 1
+        else:
+            order[left] = v
+            left += 1
+    w = left
+    for q in range(n_right):
+        order[w] = spare[n - 1 - q]
+        w += 1
+    for q in range(n_separator):
+        order[w] = spare[q]
+        part[spare[q]] = 0
+        w += 1
+    return left, left + n_right

@@ -133,7 +133,7 @@ def shift_invert(problem: Problem) -> Ritz:
     if not isinstance(op, SparseOperator) or problem.largest or not op.psd:
         raise SolverFailed("shift_invert solves the bottom of sparse psd operators; use 'lanczos' or 'krylov'")
     delta = 1e-11 * max(problem.norm(), np.finfo(float).tiny)
-    factor = factorise(op.matrix, delta, problem.fill)
+    factor = factorise(op.matrix, delta, problem.fill, n_jobs=op.n_jobs)
     k, Q = problem.wanted, problem.null
 
     def solve(V: Floats) -> Floats:
