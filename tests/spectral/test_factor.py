@@ -78,7 +78,7 @@ def test_a_huge_fill_is_refused_without_being_tried(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("lowfold.spectral._factor.cholesky", lambda *a, **k: pytest.fail("it was tried"))
     with config_context(memory="100MB"):
         assert not fill.feasible
-        with pytest.raises(SolverFailed, match="factor would have"):
+        with pytest.raises(SolverFailed, match="factor would"):
             smallest(SparseOperator(A, psd=True), 2, null=np.ones((6_000, 1)), run=Run(solver="shift_invert"))
 
 

@@ -258,7 +258,9 @@ def _bottom(model: Any, data: Data, pattern: csr_array, *, laplacian: bool) -> S
     if solver == "dense":
         return Stage("eigenvectors", f"{d} from the bottom, solver dense", 3 * 8.0 * n * n)
     fill = count_fill(pattern)
-    counted = f"its factor would have at most {fill.entries:.2g} entries, {pretty_bytes(fill.bytes)}"
+    counted = "its factor would fill up"
+    if fill.tree is not None:
+        counted = f"its factor would have at most {fill.entries:.2g} entries, {pretty_bytes(fill.bytes)}"
     size = fill.bytes if solver == "shift_invert" else 8.0 * n * (d + 2) * 12
     return Stage("eigenvectors", f"{d} from the bottom, solver {solver}; {counted}", size)
 

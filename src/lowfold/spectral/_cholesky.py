@@ -101,11 +101,12 @@ class Tree:
         return roots[::-1]
 
 
-def dissect(matrix: csr_array, limit: float) -> Tree | None:
-    """The tree of a symmetric pattern; None where the factor would have more than `limit` entries."""
+def dissect(matrix: csr_array, *, most_entries: float, most_work: float) -> Tree | None:
+    """The tree of a symmetric pattern; None where the factor would have more entries or take more work than allowed."""
     indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
     leaf = int(np.clip(2 * len(indices) // max(len(indptr) - 1, 1), *LEAF))
-    order, start, stop, parent = kernels("lowfold.spectral._order_kernels").dissect(indptr, indices, leaf, limit)
+    cut = kernels("lowfold.spectral._order_kernels").dissect
+    order, start, stop, parent = cut(indptr, indices, leaf, most_entries, most_work)
     if len(start) == 0 and len(order) > 0:
         return None
     by_start = np.argsort(start)  # which puts children before parents
@@ -115,8 +116,12 @@ def dissect(matrix: csr_array, limit: float) -> Tree | None:
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     loops = kernels("lowfold.spectral._cholesky_kernels")
-    pointer, rows, entries = loops.boundaries(indptr, indices, order, rank, start, stop, parent, limit)
-    return None if entries > limit else Tree(order, rank, start, stop, parent, pointer, rows)
+    pointer, rows, entries, work = loops.boundaries(
+        indptr, indices, order, rank, start, stop, parent, most_entries, most_work
+    )
+    if entries > most_entries or work > most_work:
+        return None
+    return Tree(order, rank, start, stop, parent, pointer, rows)
 
 
 def cholesky(matrix: csr_array, shift: float, tree: Tree, *, n_jobs: int | None) -> Callable[[Floats], Floats]:

@@ -13,10 +13,11 @@ WIDE = 96  # columns of a panel, eliminated before BLAS updates the rest of the 
 
 
 @njit(nogil=True, cache=True)
-def boundaries(indptr, indices, order, rank, start, stop, parent, limit):
+def boundaries(indptr, indices, order, rank, start, stop, parent, most_entries, most_work):
     """The rows below each node's own: neighbours that are eliminated later, its children's included; sorted.
 
-    Returns pointers, rows and the number of entries; ends early once the factor has more than `limit` entries.
+    Returns pointers, rows, entries and work; ends early once the factor has more of them, or takes
+    more work, than allowed.
     """
     nodes = len(start)
     n = len(order)
@@ -26,7 +27,7 @@ def boundaries(indptr, indices, order, rank, start, stop, parent, limit):
     first_child = np.full(nodes, -1, np.int64)
     next_child = np.full(nodes, -1, np.int64)
     size = 0
-    entries = 0.0
+    entries, work = 0.0, 0.0
     for p in range(nodes):
         begin, end = size, stop[p]
         for j in range(start[p], end):
@@ -55,11 +56,12 @@ def boundaries(indptr, indices, order, rank, start, stop, parent, limit):
         if parent[p] >= 0:
             next_child[p] = first_child[parent[p]]
             first_child[parent[p]] = p
-        width = end - start[p]
-        entries += width * (width + size - begin)
-        if entries > limit:
+        width, below = float(end - start[p]), float(size - begin)
+        entries += width * (width + below)
+        work += width**3 / 3 + width * width * below + width * below * below
+        if entries > most_entries or work > most_work:
             break
-    return pointer, rows[:size], entries
+    return pointer, rows[:size], entries, work
 
 
 @njit(nogil=True, cache=True)

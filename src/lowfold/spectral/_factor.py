@@ -44,9 +44,9 @@ class Fill:
 def count_fill(matrix: csr_array) -> Fill:
     """The size of the factor in nested-dissection order, exactly, zeros inside its fronts included."""
     limit = SHARE * get_config().memory / 8
-    tree = dissect(matrix, limit)
+    tree = dissect(matrix, most_entries=limit, most_work=DIRECT_FLOPS)
     if tree is None:
-        return Fill(entries=limit, bytes=8 * limit, flops=np.inf, tree=None)
+        return Fill(entries=np.inf, bytes=np.inf, flops=np.inf, tree=None)
     front, stack = tree.room(0, len(tree.start) - 1)
     entries = float(tree.place[-1])
     return Fill(entries=entries, bytes=8 * (entries + 2 * front + stack), flops=float(tree.work.sum()), tree=tree)
@@ -55,5 +55,6 @@ def count_fill(matrix: csr_array) -> Fill:
 def factorise(matrix: csr_array, shift: float, fill: Fill, *, n_jobs: int | None = None) -> Callable[[Floats], Floats]:
     """A function b -> (A + shift I)^-1 b for a symmetric positive semidefinite A; shift > 0."""
     if fill.tree is None or not fill.feasible:
-        raise SolverFailed(f"the factor would have {fill.entries:.2g} entries or more; use another solver")
+        size = "would not fit" if fill.tree is None else f"would have {fill.entries:.2g} entries, too many"
+        raise SolverFailed(f"the factor {size} for the memory budget or a sensible time; use another solver")
     return cholesky(matrix, shift, fill.tree, n_jobs=n_jobs)

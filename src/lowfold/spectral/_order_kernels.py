@@ -62,12 +62,12 @@ def _levels(indptr, indices, part, me, start, queue, level):
 
 
 @njit(nogil=True, cache=True)
-def dissect(indptr, indices, leaf, limit):
+def dissect(indptr, indices, leaf, most_entries, most_work):
     """Nested dissection: halves first, then the level that separates them, recursively down to `leaf` vertices.
 
     Returns the elimination order and the tree of its nodes (separators and leaves): where each begins and ends in that
     order, and its parent. Vertices with very many neighbours are one separator of everything else. The tree is empty
-    where its nodes alone would have more than `limit` entries.
+    where its nodes alone would have more entries or take more work than allowed.
     """
     n = len(indptr) - 1
     hub = max(100.0, 10.0 * np.sqrt(n))
@@ -90,7 +90,7 @@ def dissect(indptr, indices, leaf, limit):
     if hubs < n:
         begin[0], end[0], above[0] = hubs, n, -1
         nodes = 1
-    entries = float(n - hubs) ** 2
+    entries, work = float(n - hubs) ** 2, float(n - hubs) ** 3 / 3
     first[0], last[0], under[0] = 0, hubs, nodes - 1
     waiting = 1
     me = 0
@@ -130,16 +130,16 @@ def dissect(indptr, indices, leaf, limit):
             cut = _best_cut(level, queue, m)
         if cut < 0:
             begin[nodes], end[nodes], above[nodes] = a, b, parent
-            entries += float(m) ** 2
         else:
             left, right = _split(indptr, indices, part, me, level, cut, queue, m, order, a, spare)
             first[waiting], last[waiting], under[waiting] = a, left, nodes
             first[waiting + 1], last[waiting + 1], under[waiting + 1] = left, right, nodes
             waiting += 2
             begin[nodes], end[nodes], above[nodes] = right, b, parent
-            entries += float(b - right) ** 2
+        entries += float(b - begin[nodes]) ** 2
+        work += float(b - begin[nodes]) ** 3 / 3
         nodes += 1
-        if entries > limit:
+        if entries > most_entries or work > most_work:
             nodes = 0
             break
     return order, begin[:nodes], end[:nodes], above[:nodes]
@@ -147,7 +147,11 @@ def dissect(indptr, indices, leaf, limit):
 
 @njit(nogil=True, cache=True)
 def _best_cut(level, queue, m):
-    """The narrowest level that leaves about a third on each side; -1 where there are fewer than three levels."""
+    """The narrowest level that leaves about a third on each side; -1 where no level divides the graph.
+
+    Without a level of at most half of the vertices that leaves a twentieth on each side, as in data of high dimension,
+    a cut would only peel off a few vertices at a time.
+    """
     depth = level[queue[m - 1]] + 1
     width = np.zeros(depth, np.int64)
     for q in range(m):
@@ -156,7 +160,7 @@ def _best_cut(level, queue, m):
     for cut in range(1, depth - 1):
         smaller = min(before, m - before - width[cut])
         cost = width[cut] * (1.0 + 1e3 * max(0.0, 0.3 - smaller / m))
-        if cost < best_cost:
+        if cost < best_cost and 20 * smaller >= m and 2 * width[cut] <= m:
             best_cost, best = cost, cut
         before += width[cut]
     return best
