@@ -8,6 +8,8 @@ from lowfold.dimension._estimate import Estimate, Estimates
 from lowfold.dimension._linear import Hyperplane, hyperplane, linear, local_pca
 from lowfold.dimension._multiscale import MultiscaleEstimate, multiscale_svd
 from lowfold.dimension._nearest import maximum_likelihood, two_nearest
+from lowfold.dimension._other import other, other_names
+from lowfold.dimension._unfolding import mvu_spectrum
 
 __all__ = [
     "NAMES",
@@ -23,6 +25,9 @@ __all__ = [
     "local_pca",
     "maximum_likelihood",
     "multiscale_svd",
+    "mvu_spectrum",
+    "other",
+    "other_names",
     "residual_elbow",
     "two_nearest",
 ]

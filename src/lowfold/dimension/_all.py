@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from lowfold._core.errors import InvalidInput
 from lowfold.dimension._capacity import capacity
 from lowfold.dimension._correlation import correlation
 from lowfold.dimension._elbow import residual_elbow
-from lowfold.dimension._estimate import Estimate, Estimates
+from lowfold.dimension._estimate import Estimate, Estimates, cannot_tell
 from lowfold.dimension._linear import linear, local_pca
 from lowfold.dimension._multiscale import multiscale_svd
 from lowfold.dimension._nearest import maximum_likelihood, two_nearest
-from lowfold.dimension._read import read_points
+from lowfold.dimension._other import PREFIX, other
+from lowfold.dimension._read import MetricLike, Params, read_source
+from lowfold.dimension._unfolding import mvu_spectrum
+from lowfold.graph import Pairs
 
 NAMES = (
     "linear_exact",
@@ -27,34 +31,51 @@ NAMES = (
     "mle",
     "two_nn",
     "residual_elbow",
+    "mvu_spectrum",
 )
+ANY_METRIC = {
+    "correlation": correlation,
+    "mle": maximum_likelihood,
+    "two_nn": two_nearest,
+    "residual_elbow": residual_elbow,
+    "mvu_spectrum": mvu_spectrum,
+}
 
 
-def _one(name: str, X: Any, seed: object, n_jobs: int | None) -> Estimate:
-    family, _, kind = name.partition("_")
-    if family == "linear":
-        return linear(X, rule=kind, random_state=seed)
-    if family == "capacity":
-        return capacity(X, method=kind, random_state=seed, max_points=2000, n_resamples=4)
-    others = {
-        "local_pca": local_pca,
-        "correlation": correlation,
-        "multiscale_svd": multiscale_svd,
-        "mle": maximum_likelihood,
-        "two_nn": two_nearest,
-        "residual_elbow": residual_elbow,
-    }
-    return others[name](X, random_state=seed, n_jobs=n_jobs)  # type: ignore[operator, no-any-return]
+def _one(name: str, X: Any, metric: dict[str, Any], coordinates: bool, seed: object, n_jobs: int | None) -> Estimate:
+    if name in ANY_METRIC:
+        return ANY_METRIC[name](X, random_state=seed, n_jobs=n_jobs, **metric)  # type: ignore[operator, no-any-return]
+    if name in ("capacity_packing", "capacity_covering"):
+        kind = name.removeprefix("capacity_")
+        return capacity(X, method=kind, random_state=seed, max_points=2000, n_resamples=4, **metric)
+    if not coordinates:
+        return cannot_tell(name, "needs coordinates with Euclidean distances")
+    if name.startswith(PREFIX):
+        return other(X, name, random_state=seed)
+    if name.startswith("linear_"):
+        return linear(X, rule=name.removeprefix("linear_"), random_state=seed)
+    if name == "capacity_box":
+        return capacity(X, method="box", random_state=seed, max_points=2000, n_resamples=4)
+    local = local_pca if name == "local_pca" else multiscale_svd
+    return local(X, random_state=seed, n_jobs=n_jobs)
 
 
 def estimate_all(
-    X: Any, names: tuple[str, ...] = NAMES, *, random_state: object = 0, n_jobs: int | None = None
+    X: Any,
+    names: Sequence[str] = NAMES,
+    *,
+    metric: MetricLike = "euclidean",
+    metric_params: Params = None,
+    random_state: object = 0,
+    n_jobs: int | None = None,
 ) -> Estimates:
     """All estimators, or those named, with their defaults (capacity on at most 2,000 points).
 
     They answer different questions: linear ones bound the dimension from above; local PCA, maximum likelihood and two
     neighbours look at the smallest scale, which noise fills; correlation and capacity at a middle one; multiscale SVD
-    tells the scales apart.
+    tells the scales apart; the elbow and the unfolded spectrum count what one chart needs. A name as "skdim:DANCo" is
+    one of `other`. With another metric, or with a matrix of distances (metric="precomputed"), those that need
+    coordinates say that they cannot tell.
 
     >>> import numpy as np
     >>> t = np.random.default_rng(0).random((400, 2))
@@ -63,8 +84,14 @@ def estimate_all(
     >>> found["linear_exact"].value, found["local_pca"].value
     (3.0, 2.0)
     """
-    points = read_points(X)
     for name in names:
-        if name not in NAMES:
-            raise InvalidInput(f"names must be among {', '.join(NAMES)}; got {name!r}")
-    return Estimates(tuple(_one(name, points, random_state, n_jobs) for name in names))
+        if name not in NAMES and not name.startswith(PREFIX):
+            raise InvalidInput(f"names must be among {', '.join(NAMES)}, or as {PREFIX}DANCo; got {name!r}")
+    source = read_source(X, metric, metric_params)
+    if isinstance(source, Pairs):
+        given: Any = source.distances
+        how: dict[str, Any] = {"metric": "precomputed"}
+    else:
+        given, how = source.X, {"metric": source.metric}
+    coordinates = not isinstance(source, Pairs) and source.metric.name == "euclidean"
+    return Estimates(tuple(_one(name, given, how, coordinates, random_state, n_jobs) for name in names))

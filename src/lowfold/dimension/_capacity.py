@@ -14,7 +14,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, Limits, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
-from lowfold.dimension._estimate import Estimate, Floats, Ints, cannot_tell, half_samples, slope
+from lowfold.dimension._estimate import Estimate, Floats, Ints, cannot_tell, half_samples, sampled, slope
 from lowfold.dimension._linear import require_range
 from lowfold.dimension._read import MetricLike, Params, distance_rows, distinct, read_source
 from lowfold.graph import Pairs, Points, within_radius
@@ -24,7 +24,9 @@ N_RADII = 8
 FEWEST = 16  # pieces: fewer say more about the outline of the set than about its dimension
 POINTS_PER_PIECE = 8  # at the smallest scale: with fewer the sample runs out before the set does
 REPEATS = 4
-NARROW = 3.5  # sizes that differ by less than this factor see mostly the edges of the set
+AXES = ("size r", "pieces")
+NARROW = 3.5  # sizes that differ by less than this factor see much of the edges of the set,
+TOO_NARROW = 2.0  # and by less than this little else
 
 
 def packing_radii(source: Points | Pairs, count: int, start: int) -> Floats:
@@ -33,14 +35,19 @@ def packing_radii(source: Points | Pairs, count: int, start: int) -> Floats:
     The first m points are at least delta_m apart, and every point is within delta_{m+1} of one of them: one walk gives
     an r-packing that is also an r-cover for every r, of size #{m : delta_m >= r}.
     """
+    return farthest_first(source, count, start)[1]
+
+
+def farthest_first(source: Points | Pairs, count: int, start: int) -> tuple[Ints, Floats]:
+    """`count` points, each the farthest from those before it, and how far that is (inf for the first)."""
     nearest = np.full(source.n, np.inf)
-    out = np.empty(count)
+    rows, out = np.empty(count, dtype=np.int64), np.empty(count)
     at = start
     for m in range(count):
-        out[m] = nearest[at]
+        rows[m], out[m] = at, nearest[at]
         np.minimum(nearest, distance_rows(source, np.array([at]))[0], out=nearest)
         at = int(np.argmax(nearest))
-    return out
+    return rows, out
 
 
 def covering_number(source: Points | Pairs, radius: float) -> int:
@@ -101,16 +108,15 @@ def capacity(
         raise InvalidInput("method='box' counts boxes of coordinates, Euclidean; use 'packing' for other distances")
     name = f"capacity_{method}"
     rng = generator(random_state)
-    kept = distinct(source)
-    if len(kept) > max_points:
-        kept = np.sort(rng.choice(kept, max_points, replace=False))
+    kept, note = sampled(distinct(source), source.n, max_points, rng)
     source = source.subset(kept)
     if source.n < 2 * FEWEST * POINTS_PER_PIECE:
         return cannot_tell(name, f"{source.n} different points are too few; at least {2 * FEWEST * POINTS_PER_PIECE}")
     with single_threaded_blas():
         low, high = _range(source, method, rng) if radii is None else radii
         if not 0 < low < high:
-            return cannot_tell(name, f"no range of scales: {low:g} to {high:g}")
+            most = source.n // POINTS_PER_PIECE
+            return cannot_tell(name, f"there are no sizes at which there are from {FEWEST} to {most} pieces", note=note)
         grid = np.geomspace(low, high, N_RADII)
         counts = _numbers(source, method, grid, rng)
         value = -slope(np.log(grid), np.log(counts))
@@ -119,25 +125,14 @@ def capacity(
             return -slope(np.log(grid), np.log(_numbers(source.subset(rows), method, grid, rng)))
 
         interval = half_samples(on_half, source.n, value, n_resamples, rng)
-    return Estimate(
-        name,
-        value,
-        interval,
-        used=(float(low), float(high)),
-        scales=grid,
-        curve=counts,
-        axes=("size r", "pieces"),
-        reason=_doubt(value, high / low) if radii is None else None,
-    )
-
-
-def _doubt(value: float, factor: float) -> str | None:
-    """What speaks against a value that rests on sizes from r to factor r."""
+    narrow = f"{source.n} points show sizes r to {high / low:.1f} r only, which the edges of the set fill"
+    known = {"used": (float(low), float(high)), "scales": grid, "curve": counts, "axes": AXES, "log": True}
     if value <= 0:
-        return "the number of pieces does not change over these sizes"
-    if factor < NARROW:
-        return f"so many points span sizes of a factor {factor:.1f} only; edges make the value too low"
-    return None
+        return cannot_tell(name, "the number of pieces does not change over these sizes", note=note, **known)
+    if radii is None and high < TOO_NARROW * low:
+        return cannot_tell(name, narrow, note=note, **known)
+    reason = f"may be too low: {narrow}" if radii is None and high < NARROW * low else None
+    return Estimate(name, value, interval, reason=reason, note=note, **known)  # type: ignore[arg-type]
 
 
 def _range(source: Points | Pairs, method: str, rng: np.random.Generator) -> tuple[float, float]:

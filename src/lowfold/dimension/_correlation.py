@@ -12,9 +12,19 @@ import numpy as np
 from lowfold._core.limits import Int, check_limits
 from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
 from lowfold._core.random import generator
-from lowfold.dimension._estimate import COVERAGE, Estimate, Floats, Interval, cannot_tell, slope
+from lowfold.dimension._estimate import (
+    COVERAGE,
+    Estimate,
+    Floats,
+    Interval,
+    cannot_tell,
+    edge_shortfall,
+    judged,
+    sampled,
+    slope,
+)
 from lowfold.dimension._linear import require_range
-from lowfold.dimension._read import Ints, MetricLike, Params, distance_rows, read_source
+from lowfold.dimension._read import Ints, MetricLike, Params, distance_rows, distinct, read_source, typical_distance
 from lowfold.graph import Pairs, Points
 
 N_RADII = 16
@@ -35,7 +45,8 @@ def correlation(
     """Slope of log C(r) over log r, C(r) the share of pairs of points at a distance below r.
 
     C(r) = (1 / (n (n - 1))) #{(i, j), i != j: d(i, j) < r}. Assumes even sampling: uneven sampling lowers it severely.
-    The curve is C over the radii; `reason` says when it is not straight.
+    The curve is C over the radii; `reason` says when it is not straight, or when points are too few for so many
+    dimensions. Local: the slope of one centre's counts, NaN at points that are no centre. Repeated points are left out.
 
     Parameters
     ----------
@@ -50,10 +61,12 @@ def correlation(
     check_limits("correlation", values, {"max_centers": (Int(2),), "n_resamples": (Int(0),)})
     require_range("radii", radii)
     source = read_source(X, metric, metric_params)
-    n = source.n
     rng = generator(random_state)
+    kept, note = sampled(distinct(source), source.n, source.n, rng)
+    given, n = source.n, len(kept)
+    source = source if n == given else source.subset(kept)
     if n < 30:
-        return cannot_tell("correlation", f"{n} points are too few; at least 30")
+        return cannot_tell("correlation", f"{n} different points are too few; at least 30")
     centers = np.sort(rng.choice(n, max_centers, replace=False)) if n > max_centers else np.arange(n)
     with single_threaded_blas():
         low, high = _range(source, rng) if radii is None else radii
@@ -70,7 +83,9 @@ def correlation(
     middle = len(x) // 2
     lower, upper = (slope(x[part], np.log(C[seen][part])) for part in (slice(0, middle), slice(middle, None)))
     bent = abs(upper - lower) > BENT * abs(value)
-    return Estimate(
+    local = np.full(given, np.nan)
+    local[kept[centers]] = _local(counts[:, seen], x)
+    found = Estimate(
         "correlation",
         value,
         _interval(counts[:, seen], x, value, n_resamples, rng),
@@ -78,8 +93,22 @@ def correlation(
         scales=grid,
         curve=C,
         axes=("radius r", "share of pairs within r"),
+        log=True,
+        local=local,
         reason=f"not straight: slope {lower:.2f} at small and {upper:.2f} at large radii" if bent else None,
+        note=note,
     )
+    return found if radii is not None else judged(found, edge_shortfall(float(high), typical_distance(source, rng)))
+
+
+def _local(counts: Floats, x: Floats) -> Floats:
+    """Slope of log counts over x = log r for every centre, from the radii with a neighbour; NaN below 4 of them."""
+    out = np.full(len(counts), np.nan)
+    for i, row in enumerate(counts):
+        seen = row > 0
+        if seen.sum() >= 4:
+            out[i] = slope(x[seen], np.log(row[seen]))
+    return out
 
 
 def _range(source: Points | Pairs, rng: np.random.Generator) -> tuple[float, float]:

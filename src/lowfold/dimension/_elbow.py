@@ -10,10 +10,9 @@ from lowfold._core.limits import Int, Null, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.run import Run
-from lowfold.dimension._estimate import Estimate, Floats, Ints, cannot_tell, half_samples
-from lowfold.dimension._read import read_points
-from lowfold.graph import Points, components, default_neighbors, neighborhoods
-from lowfold.metrics import resolve_metric
+from lowfold.dimension._estimate import Estimate, Floats, Ints, cannot_tell, half_samples, sampled
+from lowfold.dimension._read import MetricLike, Params, distinct, read_source
+from lowfold.graph import Pairs, Points, components, default_neighbors, neighborhoods
 
 FLOOR = 1e-3  # variance left that is below what geodesics of a graph can be trusted to
 UNEXPLAINED = 0.1  # more than this left in every dimension is no elbow
@@ -24,8 +23,10 @@ def residual_elbow(
     n_neighbors: int | None = None,
     *,
     max_dim: int = 8,
-    max_points: int = 1500,
-    n_resamples: int = 0,
+    max_points: int = 1000,
+    metric: MetricLike = "euclidean",
+    metric_params: Params = None,
+    n_resamples: int = 3,
     random_state: object = 0,
     n_jobs: int | None = None,
 ) -> Estimate:
@@ -33,15 +34,16 @@ def residual_elbow(
 
     The elbow is the point farthest below the line from (0, 1) to (max_dim, last value), with the variances on a
     logarithmic scale and none below 0.001. Tenenbaum, de Silva & Langford (2000), doi:10.1126/science.290.5500.2319.
-    Of several pieces the largest is used, which `reason` says.
+    Of several pieces the largest is used, which `reason` says. Where more than 10% of the variance is left in every
+    dimension tried there is no elbow. A closed surface has no chart: a sphere needs 3.
 
     Parameters
     ----------
-    X : points, Euclidean.
+    X : points with any metric, or a matrix of distances (metric="precomputed").
     n_neighbors : int or None, of Isomap's graph; None is min(10, n - 1).
     max_dim : largest dimension tried.
     max_points : beyond this many points a random sample is used.
-    n_resamples : estimates on random halves for the interval; 0, the default, for none.
+    n_resamples : estimates on random halves for the interval; 0 for none.
     """
     values = {"n_neighbors": n_neighbors, "max_dim": max_dim, "max_points": max_points, "n_resamples": n_resamples}
     limits = {
@@ -51,50 +53,51 @@ def residual_elbow(
         "n_resamples": (Int(0),),
     }
     check_limits("residual_elbow", values, limits)
-    points = read_points(X)
+    source = read_source(X, metric, metric_params)
     rng = generator(random_state)
-    if len(points) > max_points:
-        points = points[np.sort(rng.choice(len(points), max_points, replace=False))]
-    k = default_neighbors(len(points)) if n_neighbors is None else n_neighbors
-    curve, share = _residuals(points, k, max_dim, n_jobs)
+    kept, note = sampled(distinct(source), source.n, max_points, rng)
+    source = source.subset(kept)
+    k = default_neighbors(source.n) if n_neighbors is None else n_neighbors
+    curve, share = _residuals(source, k, max_dim, n_jobs)
     if curve is None:
-        return cannot_tell("residual_elbow", "too few connected points, or all at one place")
+        return cannot_tell("residual_elbow", "too few connected points, or all at one place", note=note)
     value, reason = _elbow(curve)
     if share < 1:
         pieces = f"the graph of {k} neighbours is in pieces; its largest, {share:.0%} of the points, was used"
         reason = pieces if reason is None else f"{reason}; {pieces}"
 
     def on_half(rows: Ints) -> float:
-        half = _residuals(points[rows], k, max_dim, n_jobs)[0]
+        half = _residuals(source.subset(rows), k, max_dim, n_jobs)[0]
         return float("nan") if half is None else _elbow(half)[0]
 
     return Estimate(
         "residual_elbow",
         value,
-        half_samples(on_half, len(points), value, n_resamples, rng, whole=True),
+        half_samples(on_half, source.n, value, 0 if np.isnan(value) else n_resamples, rng, whole=True),
         used=(1.0, float(len(curve))),
         scales=np.arange(1.0, len(curve) + 1),
         curve=curve,
         axes=("components", "residual variance"),
+        bound=True,
         reason=reason,
+        note=note,
     )
 
 
-def _residuals(points: Floats, k: int, max_dim: int, n_jobs: int | None) -> tuple[Floats | None, float]:
+def _residuals(source: Points | Pairs, k: int, max_dim: int, n_jobs: int | None) -> tuple[Floats | None, float]:
     """Residual variances of the largest piece, and its share of the points."""
     from lowfold.methods.isomap import Isomap
 
-    if len(points) <= k or len(points) < 10:
+    if source.n <= k or source.n < 10:
         return None, 1.0
     with single_threaded_blas():
-        source = Points(points, resolve_metric("euclidean", None, points))
         found = neighborhoods(source, n_neighbors=k, run=Run(n_jobs=n_jobs))
         inside = np.flatnonzero(components(found) == 0)
-    if len(inside) < 10 or not np.ptp(points[inside], axis=0).any():
-        return None, len(inside) / len(points)
+    if len(inside) < 10:
+        return None, len(inside) / source.n
     dims = np.arange(1, min(max_dim, len(inside) - 2) + 1)
     model = Isomap(1, n_jobs=n_jobs).fit(found.restrict(inside))
-    return model.residual_variance(dims), len(inside) / len(points)
+    return model.residual_variance(dims), len(inside) / source.n
 
 
 def _elbow(curve: Floats) -> tuple[float, str | None]:
@@ -103,5 +106,5 @@ def _elbow(curve: Floats) -> tuple[float, str | None]:
     chord = np.linspace(logs[0], logs[-1], len(logs))
     value = float(max(1, int(np.argmax(chord - logs))))
     if curve.min() > UNEXPLAINED:
-        return value, f"{curve.min():.0%} of the variance of distances is left in every dimension"
+        return float("nan"), f"{curve.min():.0%} of the variance of distances is left in {len(curve)} dimensions"
     return value, None

@@ -14,12 +14,14 @@ from lowfold._core.parallel import block_slices, run_blocks, single_threaded_bla
 from lowfold._core.random import generator
 from lowfold._core.run import Run
 from lowfold._core.stacks import singular_values, stacked_svd
-from lowfold.dimension._estimate import Estimate, Floats, Ints, cannot_tell, half_samples
-from lowfold.dimension._read import read_points
+from lowfold.dimension._estimate import Estimate, Floats, Ints, cannot_tell, half_samples, sampled
+from lowfold.dimension._read import distinct, read_points, read_source
 from lowfold.graph import Points, default_neighbors, neighborhoods
 from lowfold.metrics import resolve_metric
 
 RULES = ("exact", "energy", "gap")
+SECOND = 0.2  # share of the points that makes a second local dimension worth a word
+FEWEST = 10  # points with neighbourhoods
 FAINT_GAP = 2.0  # a ratio of neighbouring variances below this is no gap
 
 
@@ -82,8 +84,9 @@ def linear(
 
     With variances lambda_1 >= lambda_2 >= ...: rule="exact" counts singular values above `tol` of the largest;
     "energy" is the smallest d with sum_{i<=d} lambda_i >= share sum lambda_i; "gap" is the d with the largest ratio
-    lambda_d / lambda_{d+1}. The curve is the explained share over d. A curved manifold needs more linear directions
-    than it has dimensions: this is an upper bound.
+    lambda_d / lambda_{d+1}. The curve is what the rule looks at: singular values over the largest, the explained share,
+    or lambda_d / sum lambda_i. A curved manifold needs more linear directions than it has dimensions: this is an upper
+    bound. n points lie in n - 1 directions whatever they are, which `reason` says.
     """
     values = {"rule": rule, "share": share, "tol": tol, "n_resamples": n_resamples}
     limits: Limits = {
@@ -99,8 +102,11 @@ def linear(
         s = singular_values(points - points.mean(axis=0))
         spanned = int(_above(s, tol, points).sum())
         if spanned == 0:
-            return Estimate(name, 0.0, interval=None, axes=("components", "explained share"))
+            one = "a single point lies everywhere" if len(points) == 1 else None
+            return Estimate(name, 0.0, axes=("components", "explained share"), bound=True, reason=one)
         value, reason = _count(s, spanned, rule, share)
+        if spanned < points.shape[1] and value > spanned / 2 and spanned == len(np.unique(points, axis=0)) - 1:
+            reason = f"{spanned + 1} points always lie in {spanned} directions: too few to tell {value:g}"
 
         def on_half(rows: Ints) -> float:
             half = singular_values(points[rows] - points[rows].mean(axis=0))
@@ -108,15 +114,18 @@ def linear(
             return _count(half, kept, rule, share)[0] if kept else 0.0
 
         interval = half_samples(on_half, len(points), value, n_resamples, generator(random_state), whole=True)
-    explained = np.cumsum(s**2) / (s**2).sum()
+    variance = s**2 / (s**2).sum()
+    curve = {"exact": s / s[0], "energy": np.cumsum(variance), "gap": variance}[rule]
+    words = {"exact": "singular value over the largest", "energy": "explained share", "gap": "share of the variance"}
     return Estimate(
         name,
         value,
         interval,
         used=(1.0, float(spanned)),
         scales=np.arange(1.0, len(s) + 1),
-        curve=explained,
-        axes=("components", "explained share"),
+        curve=curve,
+        axes=("components", words[rule]),
+        bound=True,
         reason=reason,
     )
 
@@ -152,8 +161,8 @@ def local_pca(
     """Dimension of the tangent plane at every point: directions that hold `share` of the variance of the neighbours.
 
     Neighbours and the point itself, about their mean. The value is the median (or the mean) of the local dimensions.
-    The curve is the mean share explained by d directions. Too few neighbours see too few directions, too many see the
-    curvature. Wang (2012), Section 1.4.1.
+    Too few neighbours see too few directions, too many see the curvature: the curve is the mean local dimension, at up
+    to 200 points, over 4 to 8 times the number of neighbours. Repeated points are left out. Wang (2012), Section 1.4.1.
 
     Parameters
     ----------
@@ -171,58 +180,100 @@ def local_pca(
         "n_resamples": (Int(0),),
     }
     check_limits("local_pca", values, limits)
-    points = read_points(X)
+    source = read_source(X, "euclidean", None)
+    assert isinstance(source, Points)
+    rng = generator(random_state)
+    kept, note = sampled(distinct(source), source.n, source.n, rng)
+    points = np.asarray(source.X[kept], dtype=np.float64)
     n, D = points.shape
-    if n < 3:
-        return cannot_tell("local_pca", f"{n} points have no neighbourhoods of at least 2")
+    if n < FEWEST:
+        return cannot_tell("local_pca", f"{n} different points are too few for neighbourhoods; at least {FEWEST}")
     k = default_neighbors(n) if n_neighbors is None else n_neighbors
-    explained = _local_shares(points, k, n_jobs)
-    flat = np.isnan(explained[:, 0])  # all neighbours coincide
+    explained, reach = _local_shares(points, k, n_jobs)
     local = _local_dimensions(explained, share)
     take = np.median if average == "median" else np.mean
     value = float(take(local))
-    seen = None
+    seen = _several(local)
     if value < D and k < 3 * (value + 1):
         seen = f"{k} neighbours are few to tell {value:g} directions; use at least {3 * (value + 1):.0f}"
 
     def on_half(rows: Ints) -> float:
         if len(rows) <= k:
             return float("nan")
-        return float(take(_local_dimensions(_local_shares(points[rows], k, n_jobs), share)))
+        return float(take(_local_dimensions(_local_shares(points[rows], k, n_jobs)[0], share)))
 
     whole = average == "median"
-    interval = half_samples(on_half, n, value, n_resamples, generator(random_state), whole=whole)
+    interval = half_samples(on_half, n, value, n_resamples, rng, whole=whole)
+    ks = np.unique(np.geomspace(4, min(8 * k, n - 1), 8).astype(np.int64))
+    everywhere = np.full(source.n, np.nan)
+    everywhere[kept] = local
     return Estimate(
         "local_pca",
         value,
         interval,
         used=(float(k), float(k)),
-        scales=np.arange(1.0, explained.shape[1] + 1),
-        curve=np.nanmean(explained, axis=0) if not flat.all() else None,
-        axes=("components", "explained share of the local variance"),
-        local=local,
+        scales=ks.astype(np.float64),
+        curve=_by_scale(points, ks, share, rng, n_jobs),
+        axes=("neighbours k", "dimension"),
+        lengths=(reach, reach),
+        local=everywhere,
         reason=seen,
+        note=note,
     )
 
 
-def _local_shares(points: Floats, k: int, n_jobs: int | None) -> Floats:
-    """(n, m) share of the variance of each point and its k neighbours in 1, 2, ... directions; NaN without variance."""
+def _several(local: Floats) -> str | None:
+    """Which dimensions there are, where a second one holds at a fifth of the points."""
+    values, counts = np.unique(local, return_counts=True)
+    shares = counts / len(local)
+    common = [f"{value:g} at {share:.0%}" for value, share in zip(values, shares) if share >= SECOND]
+    return f"differs from place to place: {', '.join(common)} of the points" if len(common) > 1 else None
+
+
+def _by_scale(points: Floats, ks: Ints, share: float, rng: np.random.Generator, n_jobs: int | None) -> Floats:
+    """Mean local dimension at up to 200 points, for every number of neighbours."""
+    n = len(points)
+    centers = np.sort(rng.choice(n, min(n, 200), replace=False))
+    found = np.empty((len(centers), len(ks)))
+
+    def work(i: int) -> None:
+        distance = np.linalg.norm(points - points[centers[i]], axis=1)
+        near = np.argpartition(distance, ks[-1])[: ks[-1] + 1]
+        near = near[np.argsort(distance[near], kind="stable")]
+        for j, k in enumerate(ks):
+            patch = points[near[: k + 1]]
+            found[i, j] = _local_dimensions(_shares(singular_values(patch - patch.mean(axis=0))[None]), share)[0]
+
+    with single_threaded_blas():
+        run_blocks(work, len(centers), n_jobs=n_jobs)
+    return np.asarray(found.mean(axis=0))
+
+
+def _shares(s: Floats) -> Floats:
+    """Cumulated shares of the variance, from rows of singular values; NaN in rows without variance."""
+    total = (s**2).sum(axis=1, keepdims=True)
+    return np.where(total > 0, np.cumsum(s**2, axis=1) / np.where(total > 0, total, 1.0), np.nan)
+
+
+def _local_shares(points: Floats, k: int, n_jobs: int | None) -> tuple[Floats, float]:
+    """(n, m) shares of the variance of each point and its k neighbours in 1, 2, ... directions; median distance of the
+    k-th.
+    """
     n, D = points.shape
     explained = np.empty((n, min(k + 1, D)))
     with single_threaded_blas():
         source = Points(points, resolve_metric("euclidean", None, points))
-        index = neighborhoods(source, n_neighbors=k, run=Run(n_jobs=n_jobs)).indices.reshape(n, k)
+        found = neighborhoods(source, n_neighbors=k, run=Run(n_jobs=n_jobs))
+        index = found.indices.reshape(n, k)
         parts = block_slices(n, max(1, 1_000_000 // (D * (k + 1))))
 
         def work(b: int) -> None:
             rows = np.arange(parts[b].start, parts[b].stop)
             patch = points[np.concatenate([rows[:, None], index[rows]], axis=1)]
-            variance = singular_values(patch - patch.mean(axis=1, keepdims=True)) ** 2
-            total = variance.sum(axis=1, keepdims=True)
-            explained[rows] = np.where(total > 0, np.cumsum(variance, axis=1) / np.where(total > 0, total, 1.0), np.nan)
+            explained[rows] = _shares(singular_values(patch - patch.mean(axis=1, keepdims=True)))
 
         run_blocks(work, len(parts), n_jobs=n_jobs)
-    return explained
+    return explained, float(np.median(found.distances.reshape(n, k)[:, -1]))
 
 
 def _local_dimensions(explained: Floats, share: float) -> Floats:

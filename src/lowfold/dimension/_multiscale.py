@@ -6,7 +6,7 @@ centred and divided by the root of the number of points, else "linear growth" do
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,15 @@ from lowfold._core.limits import Int, check_limits
 from lowfold._core.parallel import block_seeds, run_blocks, single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.stacks import singular_values
-from lowfold.dimension._estimate import Estimate, Floats, Ints, cannot_tell, half_samples, slope
+from lowfold.dimension._estimate import Estimate, Floats, Ints, cannot_tell, half_samples, sampled, slope
 from lowfold.dimension._linear import require_range
-from lowfold.dimension._read import read_points
+from lowfold.dimension._read import distinct, read_source
+from lowfold.graph import Points
 
 N_RADII = 10
 TANGENT, CURVATURE = 0.5, 1.5  # exponents of growth that separate noise, tangent and curvature
+NARROW = 1.2  # radii that differ by less than this factor show no growth
+MOST = 256  # points of one ball
 NOTHING = 1e-9  # singular values below this share of the largest are rounding
 
 
@@ -50,9 +53,11 @@ def multiscale_svd(
     """Number of singular values that grow linearly with the radius of a ball about a point.
 
     In the ball B(z, r) let sigma_i(r) be the singular values of the centred points over the root of their number:
-    sigma ~ r along tangents (exponent 0.5 to 1.5), ~ r^2 along curvature (above 1.5), constant for noise (below 0.5).
-    Tolerates noise that is smaller than the radii; needs few points per dimension. Local: the count from the spectra of
-    one centre alone, NaN at points that are no centre.
+    sigma ~ r along tangents (exponent 0.5 to 1.5, all of about one size), ~ r^2 along curvature (above 1.5, or much
+    smaller than the tangents), constant for noise (below 0.5).
+    Tolerates noise that is smaller than the radii; needs few points per dimension, but at least two in the smallest
+    ball for each. Local: the count from the spectra of one centre alone, NaN at points that are no centre. Repeated
+    points are left out.
 
     Parameters
     ----------
@@ -64,11 +69,15 @@ def multiscale_svd(
     values = {"max_centers": max_centers, "n_resamples": n_resamples}
     check_limits("multiscale_svd", values, {"max_centers": (Int(1),), "n_resamples": (Int(0),)})
     require_range("radii", radii)
-    points = read_points(X)
+    source = read_source(X, "euclidean", None)
+    assert isinstance(source, Points)
+    rng = generator(random_state)
+    kept, note = sampled(distinct(source), source.n, source.n, rng)
+    points = np.asarray(source.X[kept], dtype=np.float64)
     n = len(points)
     if n < 64:
-        return MultiscaleEstimate("multiscale_svd", float("nan"), reason=f"{n} points are too few; at least 64")
-    rng = generator(random_state)
+        reason = f"{n} different points are too few; at least 64"
+        return MultiscaleEstimate("multiscale_svd", float("nan"), reason=reason)
     centers = np.sort(rng.choice(n, min(n, max_centers), replace=False))
     with single_threaded_blas():
         low, high = _range(points, centers) if radii is None else radii
@@ -79,22 +88,25 @@ def multiscale_svd(
         spectra = np.sqrt(np.nanmean(squares, axis=0)) if np.isfinite(squares).any(axis=0).all() else None
         if spectra is None:
             return MultiscaleEstimate("multiscale_svd", float("nan"), reason="balls of the smallest radius are empty")
-        exponents, labels = _growth(grid, spectra)
+        fewest = _fewest(points, centers, low)
+        exponents, labels = _growth(grid, spectra, fewest)
         value = float(labels.count("tangent"))
 
         def on_half(rows: Ints) -> float:
             half = points[rows]
-            some = _spectra(half, np.arange(0, len(half), max(1, len(half) // 40)), grid, rng, n_jobs)
+            about = np.arange(0, len(half), max(1, len(half) // 40))
+            some = _spectra(half, about, grid, rng, n_jobs)
             if not np.isfinite(some).any(axis=0).all():
                 return float("nan")
-            return float(_growth(grid, np.sqrt(np.nanmean(some, axis=0)))[1].count("tangent"))
+            inside = _fewest(half, about, low)
+            return float(_growth(grid, np.sqrt(np.nanmean(some, axis=0)), inside)[1].count("tangent"))
 
         interval = half_samples(on_half, n, value, n_resamples, rng, whole=True)
-    local = np.full(n, np.nan)
+    local = np.full(source.n, np.nan)
     for i, center in enumerate(centers):
         if np.isfinite(squares[i]).all():
-            local[center] = _growth(grid, np.sqrt(squares[i]))[1].count("tangent")
-    return MultiscaleEstimate(
+            local[kept[center]] = _growth(grid, np.sqrt(squares[i]), fewest)[1].count("tangent")
+    found = MultiscaleEstimate(
         "multiscale_svd",
         value,
         interval,
@@ -102,12 +114,31 @@ def multiscale_svd(
         scales=grid,
         curve=spectra[:, 0],
         axes=("radius r", "largest singular value"),
+        log=True,
         local=local,
-        reason=None if value > 0 else "no singular value grows linearly: noise, or radii beyond the size of the data",
+        note=note,
         spectra=spectra,
         exponents=exponents,
         labels=labels,
     )
+    against = _against(value, high / low, fewest)
+    return found if against is None else replace(found, value=float("nan"), interval=None, reason=against)
+
+
+def _against(value: float, factor: float, fewest: int) -> str | None:
+    """Why `value` directions cannot be told from balls of radius r to factor r, the smallest of `fewest` points."""
+    if value == 0:
+        return "no singular value grows linearly: noise as large as the radii, or radii beyond the size of the data"
+    if factor < NARROW:
+        return f"balls of few and of many points have radii r and {factor:.2f} r: too close to tell growth"
+    if value > fewest / 2:
+        return f"balls of {fewest} points are too small to tell {value:g} directions"
+    return None
+
+
+def _fewest(points: Floats, centers: Ints, radius: float) -> int:
+    """Median number of points in balls about the centres."""
+    return int(np.median([(_distances(points, int(c)) <= radius).sum() for c in centers]))
 
 
 def _distances(points: Floats, center: int) -> Floats:
@@ -135,7 +166,7 @@ def _spectra(points: Floats, centers: Ints, grid: Floats, rng: np.random.Generat
 
     def work(i: int) -> None:
         distance = _distances(points, int(centers[i]))
-        fewest = int((distance <= grid[0]).sum())
+        fewest = min(int((distance <= grid[0]).sum()), MOST)
         if fewest < 3:
             return
         for r, radius in enumerate(grid):
@@ -148,8 +179,8 @@ def _spectra(points: Floats, centers: Ints, grid: Floats, rng: np.random.Generat
     return out
 
 
-def _growth(grid: Floats, spectra: Floats) -> tuple[Floats, tuple[str, ...]]:
-    """Exponents of growth and what they mean, one per singular value.
+def _growth(grid: Floats, spectra: Floats, fewest: int) -> tuple[Floats, tuple[str, ...]]:
+    """Exponents of growth and what they mean, one per singular value, from balls of at least `fewest` points.
 
     Where some values do not grow, the largest of those is the noise: it is also in the values that do grow, sigma^2 =
     noise^2 + (c r^p)^2, and is taken out of them before the exponent p is fitted.
@@ -163,7 +194,9 @@ def _growth(grid: Floats, spectra: Floats) -> tuple[Floats, tuple[str, ...]]:
             if above.sum() >= 3:
                 clean = np.sqrt(spectra[above, i] ** 2 - floor[above])
                 exponents[i] = slope(np.log(grid[above]), np.log(clean))
-    return exponents, tuple(_label(p) for p in exponents)
+    upper = slice(len(grid) // 2, None)
+    size = np.mean(spectra[upper] / spectra[upper, :1], axis=0)
+    return exponents, tuple(_label(p, q, i + 1, fewest) for i, (p, q) in enumerate(zip(exponents, size)))
 
 
 def _exponent(grid: Floats, sigma: Floats, largest: Floats) -> float:
@@ -174,7 +207,16 @@ def _exponent(grid: Floats, sigma: Floats, largest: Floats) -> float:
     return slope(np.log(grid[seen]), np.log(sigma[seen]))
 
 
-def _label(exponent: float) -> str:
+def _label(exponent: float, size: float, d: int, m: int) -> str:
+    """What a singular value is that grows like r^exponent and is `size` of the largest, the d-th of balls of m points.
+
+    Tangents are alike in size: m points of a ball in d dimensions have singular values within (1 - c) / (1 + c), c^2 =
+    d / m, of each other (Marchenko & Pastur 1967, doi:10.1070/SM1967v001n04ABEH001994). One that is less than half of
+    that is curvature that noise makes grow slowly.
+    """
     if np.isnan(exponent):
         return "nothing"
+    c = np.sqrt(min(d / max(m, 1), 1.0))
+    if TANGENT < exponent <= CURVATURE and size < 0.5 * (1 - c) / (1 + c):
+        return "curvature"
     return "curvature" if exponent > CURVATURE else "tangent" if exponent > TANGENT else "noise"

@@ -10,11 +10,22 @@ from lowfold._core.limits import Int, Limits, Real, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.run import Run
-from lowfold.dimension._estimate import Estimate, Floats, Ints, bootstrap, cannot_tell, half_samples
-from lowfold.dimension._read import MetricLike, Params, distinct, read_source
+from lowfold.dimension._estimate import (
+    Estimate,
+    Floats,
+    Ints,
+    bootstrap,
+    cannot_tell,
+    edge_shortfall,
+    half_samples,
+    judged,
+    sampled,
+)
+from lowfold.dimension._read import MetricLike, Params, distinct, read_source, typical_distance
 from lowfold.graph import Pairs, Points, neighborhoods
 
 UNSTEADY = 0.3  # a value that moves by more than this share over the scales has no plateau
+UNEQUAL = 1.3  # inverses at points that spread by more than this factor beyond chance are of several dimensions
 
 
 def maximum_likelihood(
@@ -31,8 +42,9 @@ def maximum_likelihood(
 
     1 / d_k(x) = (1 / (k - 1)) sum_{j<k} log(T_k / T_j), T_j the distance from x to its j-th neighbour: unbiased, so
     that these inverses, and not the d_k(x), are averaged over points; then values over k = n_neighbors[0] ..
-    n_neighbors[1]. The curve is the value for each k. Local: from the inverses averaged over k. Repeated points are
-    left out. Levina & Bickel (2004), https://papers.nips.cc/paper/2577.
+    n_neighbors[1]. The curve is the value for each k from 3 to 2 n_neighbors[1]. Local: from the inverses averaged over
+    the k used; `reason` says when they spread more than one dimension explains. Repeated points are left out.
+    Levina & Bickel (2004), https://papers.nips.cc/paper/2577.
 
     Any metric; `metric="precomputed"` takes a matrix of distances. The interval is from `n_resamples` random halves.
     """
@@ -41,19 +53,24 @@ def maximum_likelihood(
     limits = {"n_neighbors[0]": (Int(2),), "n_neighbors[1]": (Int(int(first)),), "n_resamples": (Int(0),)}
     check_limits("maximum_likelihood", values, limits)
     source = read_source(X, metric, metric_params)
-    kept = distinct(source)
+    rng = generator(random_state)
+    kept, note = sampled(distinct(source), source.n, source.n, rng)
     if len(kept) < last + 2:
         return cannot_tell("mle", f"{len(kept)} different points are too few for {last} neighbours")
     ks = np.arange(first, last + 1)
-    T, inverse = _inverses(source, kept, ks, n_jobs)
+    shown = np.arange(min(3, first), min(2 * last, len(kept) - 1) + 1)
+    T, inverses = _inverses(source, kept, shown, n_jobs)
+    inverse = inverses[:, (shown >= first) & (shown <= last)]
     good = np.isfinite(inverse[:, 0])
     if good.sum() < 2:
         return cannot_tell("mle", "every point has a neighbour at distance 0")
-    if not (inverse[good].mean(axis=0) > 0).all():
+    means = inverses[good].mean(axis=0)
+    curve = np.where(means > 0, 1.0 / np.where(means > 0, means, 1.0), np.nan)
+    used = curve[(shown >= first) & (shown <= last)]
+    if not np.isfinite(used).all():
         return cannot_tell("mle", "all neighbours are at one distance")
-    curve = 1.0 / inverse[good].mean(axis=0)
-    value = float(curve.mean())
-    drift = float(curve.max() - curve.min()) / value
+    value = float(used.mean())
+    drift = float(used.max() - used.min()) / value
     mean_inverse = inverse.mean(axis=1)
     local = np.full(source.n, np.nan)
     local[kept] = np.where(mean_inverse > 0, 1.0 / np.where(mean_inverse > 0, mean_inverse, 1.0), np.nan)
@@ -66,17 +83,30 @@ def maximum_likelihood(
         mean = half.mean(axis=0) if len(half) else np.zeros(1)
         return float((1.0 / mean).mean()) if (mean > 0).all() else float("nan")
 
-    return Estimate(
+    lengths = float(np.median(T[good, first - 1])), float(np.median(T[good, last - 1]))
+    found = Estimate(
         "mle",
         value,
-        half_samples(on_half, len(kept), value, n_resamples, generator(random_state)),
-        used=(float(np.median(T[good, first - 1])), float(np.median(T[good, last - 1]))),
-        scales=ks.astype(np.float64),
+        half_samples(on_half, len(kept), value, n_resamples, rng),
+        used=(float(first), float(last)),
+        scales=shown.astype(np.float64),
         curve=curve,
         axes=("neighbours k", "dimension"),
+        lengths=lengths,
         local=local,
-        reason=f"changes by {drift:.0%} with k: no plateau" if drift > UNSTEADY else None,
+        reason=f"changes by {drift:.0%} with k: no plateau" if drift > UNSTEADY else _unequal(mean_inverse[good], ks),
+        note=note,
     )
+    return judged(found, edge_shortfall(lengths[1], typical_distance(source, rng)))
+
+
+def _unequal(inverse: Floats, ks: Ints) -> str | None:
+    """Whether 1 / d(x) spread more than by chance, which is by 1 / sqrt(k - 1) of their mean."""
+    spread = float(inverse.std() / inverse.mean() * np.sqrt(ks.mean() - 1))
+    if spread <= UNEQUAL:
+        return None
+    low, high = 1.0 / np.quantile(inverse, [0.9, 0.1])
+    return f"differs from place to place, {low:.2g} to {high:.2g}: see the local values"
 
 
 def _inverses(source: Points | Pairs, kept: Ints, ks: Ints, n_jobs: int | None) -> tuple[Floats, Floats]:
@@ -117,10 +147,10 @@ def two_nearest(
     limits: Limits = {"discard": (Real(0, 1, open_high=True),), "n_resamples": (Int(0),)}
     check_limits("two_nearest", values, limits)
     source = read_source(X, metric, metric_params)
-    kept = distinct(source)
+    rng = generator(random_state)
+    kept, note = sampled(distinct(source), source.n, source.n, rng)
     if len(kept) < 20:
         return cannot_tell("two_nn", f"{len(kept)} different points are too few; at least 20")
-    rng = generator(random_state)
     curve: list[float] = []
     scales: list[float] = []
     part = kept
@@ -144,7 +174,7 @@ def two_nearest(
     value = curve[0]
     coarse = [d for d in curve[1:3] if np.isfinite(d)]
     drift = abs(float(np.mean(coarse)) - value) / value if coarse else 0.0
-    return Estimate(
+    found = Estimate(
         "two_nn",
         value,
         bootstrap(of, len(log_mu), value, n_resamples, rng),
@@ -153,7 +183,9 @@ def two_nearest(
         curve=np.array(curve),
         axes=("median distance to the second neighbour", "dimension"),
         reason=f"changes by {drift:.0%} with the scale: noise, or too few points" if drift > UNSTEADY else None,
+        note=note,
     )
+    return judged(found, edge_shortfall(scales[0], typical_distance(source, rng)))
 
 
 def _pareto_slope(log_mu: Floats, discard: float) -> float:

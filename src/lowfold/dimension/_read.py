@@ -47,10 +47,18 @@ def read_source(X: Any, metric: MetricLike, metric_params: Params) -> Points | P
 
 
 def distinct(source: Points | Pairs) -> Ints:
-    """Rows of the first of every set of repeated points; of a matrix all rows."""
+    """Rows of the first of every set of points that are equal, or at distance 0 in a matrix."""
     if isinstance(source, Pairs):
-        return np.arange(source.n)
+        first = np.argmin(source.distances, axis=1)  # of a row's zeros the first; its own is one of them
+        return np.flatnonzero((first == np.arange(source.n)) | (source.distances.min(axis=1) > 0))
     return np.sort(np.unique(source.X, axis=0, return_index=True)[1])
+
+
+def typical_distance(source: Points | Pairs, rng: np.random.Generator) -> float:
+    """Median distance between two points, from at most 300 of them."""
+    rows = np.sort(rng.choice(source.n, min(source.n, 300), replace=False))
+    D = source.distances[np.ix_(rows, rows)] if isinstance(source, Pairs) else source.rows(source.X[rows], rows)
+    return float(np.median(np.asarray(D, dtype=np.float64)[np.triu_indices(len(rows), 1)]))
 
 
 def distance_rows(source: Points | Pairs, rows: Ints) -> Floats:

@@ -1,0 +1,194 @@
+"""What an estimator says when it cannot tell, and what every estimate carries."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import lowfold
+from lowfold import dimension
+from lowfold.metrics import pairwise
+
+LOCAL = ("local_pca", "correlation", "multiscale_svd", "mle")
+
+
+def ball(seed: int, n: int, D: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, D))
+    return X / np.linalg.norm(X, axis=1, keepdims=True) * rng.random((n, 1)) ** (1 / D)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_noise_in_thirty_dimensions(seed: int) -> None:
+    """A hundred points of a ball in 30 dimensions: nobody knows, and nobody says so with confidence."""
+    found = dimension.estimate_all(ball(seed, 100, 30))
+    for item in found:
+        assert item.bound or not item.told, item
+    for name in ("correlation", "mle", "two_nn", "capacity_packing", "multiscale_svd", "residual_elbow"):
+        assert np.isnan(found[name].value)
+    assert "above 1" in str(found["mle"].reason)
+    assert found["mle"].curve is not None
+    assert np.isnan(found.median())
+
+
+@pytest.mark.parametrize(("d", "n"), [(2, 300), (3, 1000), (5, 3000)])
+def test_enough_points_are_told(d: int, n: int) -> None:
+    X = np.random.default_rng(0).normal(size=(n, d))
+    for estimator in (dimension.correlation, dimension.maximum_likelihood, dimension.two_nearest):
+        found = estimator(X, n_resamples=0)
+        assert found.told, found
+        assert round(found.value) == d
+
+
+@pytest.mark.parametrize("d", [8, 12])
+def test_too_low_is_said_to_be_too_low(d: int) -> None:
+    X = np.random.default_rng(0).random((1000, d))
+    for estimator in (dimension.correlation, dimension.maximum_likelihood, dimension.two_nearest):
+        found = estimator(X, n_resamples=0)
+        assert "too low" in str(found.reason) or np.isnan(found.value)
+
+
+def test_two_points_and_one() -> None:
+    for n in (1, 2):
+        for item in dimension.estimate_all(np.random.default_rng(0).random((n, 3))):
+            assert not item.told, item
+
+
+def test_points_span_no_more_than_their_number() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 200))
+    found = dimension.linear(X, rule="exact")
+    assert found.value == 29
+    assert "30 points always lie in 29 directions" in str(found.reason)
+    flat = np.random.default_rng(0).normal(size=(30, 3)) @ np.eye(3, 200)
+    assert dimension.linear(flat, rule="exact").told
+
+
+def test_many_copies_of_few_points() -> None:
+    X = np.repeat(np.random.default_rng(0).random((5, 3)), 60, axis=0)
+    for item in dimension.estimate_all(X):
+        assert item.bound or np.isnan(item.value), item
+
+
+def test_a_line_and_a_plane_have_local_values() -> None:
+    rng = np.random.default_rng(0)
+    line = np.column_stack([4 * rng.random(300), np.zeros((300, 2))])
+    plane = np.column_stack([rng.random((600, 2)), np.full(600, 3.0)])
+    found = dimension.estimate_all(np.r_[line, plane], LOCAL)
+    for item in found:
+        assert item.local is not None
+        assert item.local.shape == (900,)
+        assert np.nanmedian(item.local[:300]) == pytest.approx(1, abs=0.15), item.name
+        assert np.nanmedian(item.local[300:]) == pytest.approx(2, abs=0.25), item.name
+    assert "1 at 33%, 2 at 67%" in str(found["local_pca"].reason)
+    assert "differs from place to place" in str(found["mle"].reason)
+    assert dimension.maximum_likelihood(plane).told
+
+
+def test_balls_on_strings() -> None:
+    """Three filled balls on two segments: 3 inside, 1 between."""
+    data = lowfold.datasets.cluster_3d(900, random_state=0)
+    local = dimension.local_pca(data.X, 8, n_resamples=0).local
+    assert local is not None
+    assert data.labels is not None
+    assert np.median(local[data.labels == 0]) == 1
+    assert np.median(local[data.labels > 0]) >= 2
+
+
+@pytest.mark.parametrize("name", dimension.NAMES)
+def test_every_estimate_carries_its_evidence(name: str) -> None:
+    rng = np.random.default_rng(0)
+    n = {"mvu_spectrum": 150, "residual_elbow": 200}.get(name, 560)
+    t = 3 * rng.random(n)
+    X = np.column_stack([np.cos(t), np.sin(t), rng.random(n)])  # half of a cylinder
+    item = dimension.estimate_all(X, (name,))[name]
+    assert np.isfinite(item.value)
+    assert item.scales is not None
+    assert item.curve is not None
+    assert item.scales.shape == item.curve.shape
+    assert (np.diff(item.scales) > 0).all()
+    assert item.used is not None
+    assert item.scales[0] <= item.used[0] <= item.used[1] <= item.scales[-1] or name == "linear_exact"
+    assert item.interval is not None or name == "mvu_spectrum"
+    assert (item.local is not None) == (name in LOCAL)
+    assert all(item.axes)
+    restored = json.loads(json.dumps(item.as_dict(), allow_nan=False))
+    assert restored["value"] == item.value
+    assert len(restored["curve"]) == len(item.curve)
+
+
+def test_capacity_with_a_function_as_metric() -> None:
+    X = np.random.default_rng(0).random((300, 1))
+
+    def snowflake(x: np.ndarray, y: np.ndarray) -> float:
+        return float(np.abs(x - y).sum() ** 0.5)  # the line has dimension 2
+
+    radii = (0.15, 0.5)
+    found = dimension.capacity(X, metric=snowflake, radii=radii, max_points=260, n_resamples=0)
+    assert found.value == pytest.approx(2, abs=0.3)
+    assert found.note == "a random sample of 260 of 300 points"
+    D = np.sqrt(np.abs(X - X.T))
+    for method in ("packing", "covering"):
+        given = dimension.capacity(D, method=method, metric="precomputed", radii=radii, n_resamples=0)
+        assert given.value == pytest.approx(2, abs=0.3)
+
+
+def test_all_with_a_matrix_of_distances() -> None:
+    X = np.pad(np.random.default_rng(0).random((560, 2)), ((0, 0), (0, 1)))
+    names = ("linear_exact", "correlation", "capacity_packing", "capacity_box", "mle", "two_nn", "skdim:TwoNN")
+    found = dimension.estimate_all(pairwise(X), names, metric="precomputed")
+    assert found["mle"].value == pytest.approx(dimension.maximum_likelihood(X).value, rel=1e-6)
+    assert found["two_nn"].value == pytest.approx(2, abs=0.3)
+    for name in ("linear_exact", "capacity_box", "skdim:TwoNN"):
+        assert "needs coordinates" in str(found[name].reason)
+    other = dimension.estimate_all(X, ("mle", "linear_exact"), metric="minkowski", metric_params={"p": 1})
+    assert other["mle"].value == pytest.approx(2, abs=0.3)
+    assert np.isnan(other["linear_exact"].value)
+
+
+def test_geodesic_elbow_of_a_matrix() -> None:
+    t = np.sort(np.random.default_rng(0).random(150)) * 20
+    D = np.abs(np.subtract.outer(t, t))
+    assert dimension.residual_elbow(D, 5, metric="precomputed", max_dim=3, n_resamples=0).value == 1
+
+
+def test_noise_and_curvature_mixed_are_no_tangent() -> None:
+    rng = np.random.default_rng(0)
+    S = rng.normal(size=(1200, 3))
+    S /= np.linalg.norm(S, axis=1, keepdims=True)
+    found = dimension.multiscale_svd(S + 0.01 * rng.normal(size=S.shape), n_resamples=0)
+    assert found.labels == ("tangent", "tangent", "curvature")
+
+
+def test_noise_as_large_as_the_balls() -> None:
+    rng = np.random.default_rng(0)
+    S = rng.normal(size=(1500, 3))
+    S /= np.linalg.norm(S, axis=1, keepdims=True)
+    found = dimension.multiscale_svd(np.pad(S, ((0, 0), (0, 17))) + 0.1 * rng.normal(size=(1500, 20)), n_resamples=0)
+    assert np.isnan(found.value)
+
+
+def test_correlation_of_cube_and_roll_at_given_radii() -> None:
+    roll = dimension.correlation(lowfold.datasets.swiss_roll(3000, random_state=0).X, radii=(1.0, 3.0), n_resamples=0)
+    assert roll.value == pytest.approx(1.95, abs=0.06)
+    cube = dimension.correlation(np.random.default_rng(0).random((3000, 3)), radii=(0.05, 0.15), n_resamples=0)
+    assert cube.value == pytest.approx(2.92, abs=0.1)
+
+
+def test_energy_rule_rises_with_the_share() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 6)) @ np.diag([5.0, 4, 3, 2, 1, 0])
+    values = [dimension.linear(X, share=share, n_resamples=0).value for share in (0.3, 0.6, 0.9, 0.99, 1.0)]
+    assert values == sorted(values)
+    assert values[-1] == 5
+
+
+def test_large_data_are_sampled_for_the_interval_only() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((14_000, 2))
+    found = dimension.maximum_likelihood(X, n_resamples=6)
+    assert found.note is None
+    assert found.interval is not None
+    spread = (found.interval[1] - found.interval[0]) / (2 * 1.96)
+    runs = [dimension.maximum_likelihood(rng.random((14_000, 2)), n_resamples=0).value for _ in range(6)]
+    assert 0.3 < spread / np.std(runs, ddof=1) < 3
