@@ -8,11 +8,17 @@ The curves show how many of the K nearest neighbours are kept beyond chance, for
 neighbourhoods, on the right the whole shape. An embedding can be right on one side and wrong on the other.
 
 The ellipses are images of equal small discs on the roll (the push-forward metric): where they are long, the picture
-stretches one direction; where they are small, distances in the picture count for more.
+stretches one direction; where they are small, distances in the picture count for more. Dark ones are off the most.
 
-The last panel asks how many dimensions the roll has. Estimators look at different scales: noise fills the smallest,
-the turns of the roll the largest. Bars are intervals by resampling; hollow marks are those which give a reason to
-doubt their value. The linear ones count flat directions, of which a roll needs three.
+The bars show each method's own objective, at every picture, over its value at the method's own: no picture is better
+than the method's own, and pictures that look alike may be far apart in what a method asks for.
+
+The third row fits each method again to ten random four fifths of the roll and lays the pictures together: dark points
+move most from one to the next.
+
+The panel below the curves asks how many dimensions the roll has. Estimators look at different scales: noise fills the
+smallest, the turns of the roll the largest. Bars are intervals by resampling; hollow marks are those which give a
+reason to doubt their value. The linear ones count flat directions, of which a roll needs three.
 """
 
 from __future__ import annotations
@@ -27,11 +33,10 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.collections import EllipseCollection
 from numpy.typing import NDArray
 
 import lowfold
-from lowfold import dimension, quality
+from lowfold import dimension, quality, viz
 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 
@@ -47,28 +52,26 @@ def draw_trust(axes: Any, name: str, Y: NDArray[Any], graph: lowfold.Graph) -> A
 
 def draw_ellipses(axes: Any, X: NDArray[Any], Y: NDArray[Any]) -> None:
     found = quality.riemannian_distortion(X, Y, 12, scaled=True)
-    extent = np.ptp(Y, axis=0)
-    some = np.linspace(0, len(Y) - 1, 150).astype(int)
-    # Discs of one radius everywhere, so small that most of their images stay apart.
-    radius = 0.03 * float(np.hypot(*extent)) / float(np.quantile(found.ellipses()[0][:, 0], 0.9))
-    half, angle = found.ellipses(radius)
-    axes.scatter(*Y.T, s=1, color="0.8")
-    axes.add_collection(
-        EllipseCollection(
-            2 * half[some, 0],
-            2 * half[some, 1],
-            np.degrees(angle[some]),
-            units="xy",
-            offsets=Y[some],
-            transOffset=axes.transData,
-            facecolors="none",
-            edgecolors="#d55e00",
-            linewidths=0.8,
-        )
-    )
-    axes.set_aspect("equal", adjustable="datalim")
+    viz.ellipses(Y, found, n_ellipses=120, bar=False, ax=axes)
     axes.set_title(f"median stretch off by a factor {np.exp(found.value):.2f}", fontsize=9)
+    axes.set(xticks=[], yticks=[], xlabel="", ylabel="")
+
+
+def draw_stability(axes: Any, X: NDArray[Any], Y: NDArray[Any], model: Any) -> None:
+    found = quality.stability(X, model, n_resamples=10)
+    axes.scatter(*Y.T, c=found.points, s=6, cmap="viridis_r", vmin=0.0, vmax=0.5)
+    axes.set_title(f"moves by {found.value:.2f} of the radius", fontsize=9)
     axes.set(xticks=[], yticks=[])
+
+
+def draw_objectives(axes: Any, pictures: dict[str, NDArray[Any]], models: dict[str, Any]) -> None:
+    for row, model in enumerate(models.values()):
+        for bar, Y in enumerate(pictures.values()):
+            found = quality.objective(None, Y, model, scaled=True)
+            axes.barh(row + 0.18 * (bar - 1.5), found.value / found.perfect, 0.16, left=0, color=COLORS[bar])
+    axes.set_yticks(range(len(models)), list(models))
+    axes.invert_yaxis()
+    axes.set(xscale="log", xlim=(0.9, None), xlabel="objective over its least value", title="what each method asks for")
 
 
 def draw_dimensions(axes: Any, found: dimension.Estimates) -> None:
@@ -93,17 +96,19 @@ def main() -> None:
 
     roll = lowfold.datasets.swiss_roll(options.n, noise=0.1, random_state=0)
     isomap = lowfold.Isomap(2, n_neighbors=8).fit(roll.X)
-    pictures = {
-        "PCA": lowfold.PCA(2).fit_transform(roll.X),
-        "Isomap": isomap.embedding_,
-        "LTSA": lowfold.LTSA(2, n_neighbors=10).fit_transform(roll.X),
-        "LaplacianEigenmaps": lowfold.LaplacianEigenmaps(2, n_neighbors=8).fit_transform(roll.X),
+    models = {
+        "PCA": lowfold.PCA(2).fit(roll.X),
+        "Isomap": isomap,
+        "LTSA": lowfold.LTSA(2, n_neighbors=10).fit(roll.X),
+        "LaplacianEigenmaps": lowfold.LaplacianEigenmaps(2, n_neighbors=8).fit(roll.X),
     }
+    pictures = {name: model.embedding_ for name, model in models.items()}
 
-    figure, axes = plt.subplots(2, 5, figsize=(17, 6.6), layout="constrained")
+    figure, axes = plt.subplots(3, 5, figsize=(17, 9.6), layout="constrained")
     for column, (name, Y) in enumerate(pictures.items()):
         points = draw_trust(axes[0, column], name, Y, isomap.graph_)
         draw_ellipses(axes[1, column], roll.X, Y)
+        draw_stability(axes[2, column], roll.X, Y, models[name])
         curve = quality.neighborhood_preservation(isomap.graph_, Y)
         axes[0, 4].plot(curve.sizes, curve.r_nx, color=COLORS[column], label=f"{name}, area {curve.area:.2f}")
     figure.colorbar(points, ax=axes[0, 3], shrink=0.8, label="trustworthiness of the point")
@@ -111,6 +116,7 @@ def main() -> None:
     axes[0, 4].set(xscale="log", xlabel="neighbours K", **limits, title="neighbours kept beyond chance")
     axes[0, 4].legend(frameon=False, fontsize=8)
     draw_dimensions(axes[1, 4], dimension.estimate_all(roll.X))
+    draw_objectives(axes[2, 4], pictures, models)
     target = options.out / "trust.png"
     figure.savefig(target, dpi=110)
     print(target)

@@ -147,6 +147,23 @@ def test_stretches_of_a_linear_map(seed: int) -> None:
     assert np.allclose(found.anisotropy(), np.log(np.linalg.cond(A)))
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_folds_change_the_orientation(seed: int) -> None:
+    X, T = flat(seed, 400)
+    mirrored = T * [1, -3] + [[0, 1]]
+    assert quality.orientation(X, T, 8).value == quality.orientation(X, mirrored, 8).value == 0.0
+    folded = np.column_stack([np.abs(T[:, 0] - 0.5), T[:, 1]])
+    found = quality.orientation(X, folded, 8)
+    assert found.points is not None
+    near = np.abs(T[:, 0] - 0.5)
+    assert found.points[near > 0.25].max() == 0.0
+    assert found.points[near < 0.03].mean() > 0.15
+    Z = np.random.default_rng(seed).normal(size=(400, 2))
+    assert quality.orientation(X, Z, 8).value == pytest.approx(0.5, abs=0.1)
+    with pytest.raises(InvalidInput, match="more neighbours"):
+        quality.orientation(X, T, 1)
+
+
 def test_noise_bound_holds_on_the_roll() -> None:
     # The roll's own coordinates are an isometry: noise of variance v comes through with at most v, to first order.
     roll = lowfold.datasets.swiss_roll(1500, random_state=0)

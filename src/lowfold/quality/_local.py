@@ -98,6 +98,11 @@ def edge_lengths(
     check_limits("edge_lengths", {"scaled": scaled}, {"scaled": (Flag(),)})
     image = _image(Y)
     found = read_neighbors(X, image.n, n_neighbors, metric, metric_params, n_jobs)
+    return edge_score(image, found, scaled)
+
+
+def edge_score(image: Points, found: Neighbors, scaled: bool) -> Score:
+    """`edge_lengths` for neighbourhoods that are known."""
     rows = found.rows()
     d = image.metric.rowwise(image.X[rows], image.X[found.indices])
     delta = found.distances
@@ -122,6 +127,11 @@ def angles(X: ArrayLike, Y: ArrayLike, n_neighbors: int | None = None, *, n_jobs
     data, image = read_coordinates(X, "X"), _image(Y)
     same_length(data.n, image.n)
     found = read_neighbors(data.X, image.n, n_neighbors, "euclidean", None, n_jobs)
+    return angle_score(data, image, found, n_jobs)
+
+
+def angle_score(data: Points, image: Points, found: Neighbors, n_jobs: int | None) -> Score:
+    """`angles` for neighbourhoods that are known."""
     total, count = np.zeros(image.n), np.zeros(image.n)
 
     def work(rows: NDArray[np.int64], index: NDArray[np.int32]) -> None:
@@ -158,6 +168,11 @@ def local_isometry(
     data, image = read_coordinates(X, "X"), _image(Y)
     same_length(data.n, image.n)
     found = read_neighbors(data.X, image.n, n_neighbors, "euclidean", None, n_jobs)
+    return isometry_score(data, image, found, scaled, n_jobs)
+
+
+def isometry_score(data: Points, image: Points, found: Neighbors, scaled: bool, n_jobs: int | None) -> Score:
+    """`local_isometry` for neighbourhoods that are known."""
     xx, xy, yy, error = np.zeros((4, image.n))
 
     def work(rows: NDArray[np.int64], index: NDArray[np.int32]) -> None:

@@ -18,8 +18,9 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
+from lowfold.quality._ranks import compare_all
 from lowfold.quality._score import Floats, Score
-from lowfold.quality._spaces import Ints, MetricLike, by_rows, read_both
+from lowfold.quality._spaces import Ints, MetricLike, Space, by_rows, read_both
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,8 @@ class PairSums:
     """Sums over the other points, one per point: of delta, d, delta^2, d^2, delta d and (delta - d)^2. One pass gives
     every measure.
 
-    Each pair is counted from both ends, which no measure here sees.
+    Each pair is counted from both ends, which no measure here sees. `n_points` is the number of points where only some
+    were looked at, whose sums these are; None where it is all.
     """
 
     delta: Floats
@@ -36,11 +38,18 @@ class PairSums:
     d2: Floats
     cross: Floats
     error: Floats
+    n_points: int | None = None
+
+    @classmethod
+    def of(cls, sums: Floats, n_points: int) -> PairSums:
+        """From the rows of one array (6, rows), in this order."""
+        delta, d, delta2, d2, cross, error = sums
+        return cls(delta, d, delta2, d2, cross, error, n_points)
 
     @property
     def n(self) -> int:
         """Number of points."""
-        return len(self.d)
+        return len(self.d) if self.n_points is None else self.n_points
 
     def scale(self) -> float:
         """The factor s that brings s d nearest to delta: sum delta d / sum d^2."""
@@ -63,7 +72,7 @@ class PairSums:
 
     def pearson(self) -> Score:
         """See `lowfold.quality.pearson`."""
-        pairs = self.n * (self.n - 1)
+        pairs = len(self.d) * (self.n - 1)
         sums = np.stack([self.delta, self.d, self.delta2, self.d2, self.cross])
         value, points = _correlation(sums.sum(axis=1), pairs), _correlation(sums, self.n - 1)
         return Score("pearson", float(value), 1.0, points)
@@ -171,18 +180,31 @@ def residual_variance(
     return pair_sums(X, Y, metric=metric, metric_params=metric_params, n_jobs=n_jobs).residual_variance()
 
 
-def _sampled_pairs(
-    X: Any, Y: Any, metric: MetricLike, metric_params: Mapping[str, Any] | None, max_points: int, random_state: object
-) -> tuple[Floats, Floats]:
-    """Distances delta and d of all pairs among at most `max_points` points, each pair once."""
+@dataclass(frozen=True, eq=False)
+class SampledPairs:
+    """Distances delta and d of all pairs among some points, each pair once; `n` points, `whole` if they are all."""
+
+    delta: Floats
+    d: Floats
+    n: int
+    whole: bool
+
+    def by_point(self, values: Floats) -> Floats:
+        """Sums of a value of every pair over the pairs of each point."""
+        first, second = np.triu_indices(self.n, 1)
+        return np.asarray(np.bincount(first, values, self.n) + np.bincount(second, values, self.n))
+
+
+def sampled_pairs(space: Space, image: Space, max_points: int, random_state: object) -> SampledPairs:
+    """Pairs among at most `max_points` points, drawn at random where there are more."""
     check_limits("a measure of sorted pairs", {"max_points": max_points}, {"max_points": (Int(3),)})
-    space, image = read_both(X, Y, metric, metric_params)
+    whole = space.n <= max_points
     chosen = np.arange(space.n)
-    if space.n > max_points:
+    if not whole:
         chosen = np.sort(generator(random_state).choice(space.n, max_points, replace=False))
     upper = np.triu_indices(len(chosen), 1)
     with single_threaded_blas():
-        return space.among(chosen)[upper], image.among(chosen)[upper]
+        return SampledPairs(space.among(chosen)[upper], image.among(chosen)[upper], len(chosen), whole)
 
 
 def spearman(
@@ -197,13 +219,21 @@ def spearman(
     """Spearman's correlation of the distances in X and in Y: 1 if their order is kept, ties by mean ranks.
 
     Over all pairs of at most `max_points` points, drawn at random where there are more; the rest as in `stress`.
+    Points: the same for the distances from one point, ties by index; None where points were drawn.
     """
+    space, image = read_both(X, Y, metric, metric_params)
+    pairs = sampled_pairs(space, image, max_points, random_state)
+    points = compare_all(space, image, np.arange(space.n), 1, None).correlation if pairs.whole else None
+    return spearman_score(pairs, points)
+
+
+def spearman_score(pairs: SampledPairs, points: Floats | None) -> Score:
+    """`spearman` for pairs that are known."""
     from scipy.stats import rankdata
 
-    delta, d = _sampled_pairs(X, Y, metric, metric_params, max_points, random_state)
-    a, b = rankdata(delta), rankdata(d)
+    a, b = rankdata(pairs.delta), rankdata(pairs.d)
     value = _correlation(np.array([a.sum(), b.sum(), a @ a, b @ b, a @ b]), len(a))
-    return Score("spearman", float(value), 1.0)
+    return Score("spearman", float(value), 1.0, points)
 
 
 def nonmetric_stress(
@@ -219,15 +249,25 @@ def nonmetric_stress(
     """Kruskal's stress-1, sqrt(sum (d - dhat)^2 / sum d^2): 0 if the distances of Y rise with those of X.
 
     dhat are the values nearest to d that rise with delta (isotonic regression); equal delta may have different dhat
-    (ties="primary") or not ("secondary"). Over at most `max_points` points, as in `spearman`. Kruskal (1964),
-    doi:10.1007/BF02289565.
+    (ties="primary") or not ("secondary"). Over at most `max_points` points, as in `spearman`. Points: the same sums
+    over the pairs of one point; None where points were drawn. Kruskal (1964), doi:10.1007/BF02289565.
     """
+    check_limits("nonmetric_stress", {"ties": ties}, {"ties": (Choice(("primary", "secondary")),)})
+    space, image = read_both(X, Y, metric, metric_params)
+    return nonmetric_score(sampled_pairs(space, image, max_points, random_state), ties)
+
+
+def nonmetric_score(pairs: SampledPairs, ties: str) -> Score:
+    """`nonmetric_stress` for pairs that are known."""
     from lowfold.optimize import Ranking
 
-    check_limits("nonmetric_stress", {"ties": ties}, {"ties": (Choice(("primary", "secondary")),)})
-    delta, d = _sampled_pairs(X, Y, metric, metric_params, max_points, random_state)
+    d = pairs.d
     size = float(d @ d)
     if size == 0:
         raise InvalidInput("Y has no two different points; nonmetric stress compares distances with their own size")
-    left = d - Ranking.of(delta, ties).disparities(d)
-    return Score("nonmetric stress", float(np.sqrt(left @ left / size)), 0.0)
+    left = d - Ranking.of(pairs.delta, ties).disparities(d)
+    points = None
+    if pairs.whole:
+        sizes = pairs.by_point(d * d)
+        points = np.sqrt(pairs.by_point(left * left) / np.where(sizes > 0, sizes, 1.0))
+    return Score("nonmetric stress", float(np.sqrt(left @ left / size)), 0.0, points)

@@ -20,16 +20,19 @@ from numpy.typing import ArrayLike, NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import kernels
 from lowfold._core.limits import Int, Null, check_limits
+from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
 from lowfold.quality._score import Floats, Score
-from lowfold.quality._spaces import Ints, MetricLike, PointSpace, Space, by_rows, n_blocks, read_both
+from lowfold.quality._spaces import Ints, MetricLike, Space, by_rows, read_both, row_step
 
 _KERNELS = "lowfold.quality._rank_kernels"
+GROUPS = 64  # of blocks: each has a count per neighbourhood size of its own
 
 
 @dataclass(frozen=True, eq=False)
 class NeighborRanks:
     """Ranks across: of_embedding[i, a] is the rank in the DATA of the a-th neighbour of i in the embedding; of_data the
-    rank in the embedding of the a-th neighbour in the data. One pass gives every measure of one k.
+    rank in the embedding of the a-th neighbour in the data. One pass gives every measure of one k. `n_points` is the
+    number of points where only some were looked at, whose rows these are; None where it is all.
 
     >>> R = neighbor_ranks([[0.0], [1.0], [3.0], [6.0]], [[0.0], [1.0], [3.0], [6.0]], 1)
     >>> R.trustworthiness().value, R.continuity().value, R.lcmc().value
@@ -38,11 +41,12 @@ class NeighborRanks:
 
     of_embedding: NDArray[np.int32]
     of_data: NDArray[np.int32]
+    n_points: int | None = None
 
     @property
     def n(self) -> int:
         """Number of points."""
-        return len(self.of_data)
+        return len(self.of_data) if self.n_points is None else self.n_points
 
     @property
     def k(self) -> int:
@@ -51,19 +55,18 @@ class NeighborRanks:
 
     def trustworthiness(self) -> Score:
         """See `lowfold.quality.trustworthiness`."""
-        return Score(f"trustworthiness(k={self.k})", *_kept(self.of_embedding))
+        return Score(f"trustworthiness(k={self.k})", *_kept(self.of_embedding, self.n))
 
     def continuity(self) -> Score:
         """See `lowfold.quality.continuity`."""
-        return Score(f"continuity(k={self.k})", *_kept(self.of_data))
+        return Score(f"continuity(k={self.k})", *_kept(self.of_data, self.n))
 
     def mrre(self, side: str = "embedding") -> Score:
         """See `lowfold.quality.mrre`."""
         if side not in ("embedding", "data"):
             raise InvalidInput(f"side must be 'embedding' or 'data', whose neighbours are looked at; got {side!r}")
-        return Score(
-            f"mrre(k={self.k}, {side})", *_relative(self.of_embedding if side == "embedding" else self.of_data)
-        )
+        ranks = self.of_embedding if side == "embedding" else self.of_data
+        return Score(f"mrre(k={self.k}, {side})", *_relative(ranks, self.n))
 
     def overlap(self) -> Score:
         """Q_NX(k): the share of the k neighbours in the data that are among the k neighbours in the embedding."""
@@ -77,17 +80,17 @@ class NeighborRanks:
         return Score(f"lcmc(k={self.k})", float(shared.mean()), 1.0 - chance, shared)
 
 
-def _kept(ranks: NDArray[np.int32]) -> tuple[float, float, Floats]:
+def _kept(ranks: NDArray[np.int32], n: int) -> tuple[float, float, Floats]:
     """1 - (2 / G) sum of (rank - k) over neighbours whose rank across is beyond k; G is the largest possible sum."""
-    n, k = ranks.shape
+    k = ranks.shape[1]
     largest = k * (2 * n - 3 * k - 1) if 2 * k < n else (n - k) * (n - k - 1)
     points = 1.0 - 2.0 * np.maximum(ranks.astype(np.int64) - k, 0).sum(axis=1) / largest
     return float(points.mean()), 1.0, points
 
 
-def _relative(ranks: NDArray[np.int32]) -> tuple[float, float, Floats]:
+def _relative(ranks: NDArray[np.int32], n: int) -> tuple[float, float, Floats]:
     """(1 / H) sum over the neighbours a = 1..k of |rank - a| / a, with H = sum |n - 2a| / a, that of reversed ranks."""
-    n, k = ranks.shape
+    k = ranks.shape[1]
     a = np.arange(1, k + 1)
     points = (np.abs(ranks - a) / a).sum(axis=1) / (np.abs(n - 2 * a) / a).sum()
     return float(points.mean()), 0.0, points
@@ -104,7 +107,7 @@ def neighbor_ranks(
 ) -> NeighborRanks:
     """Ranks in one space of the k nearest neighbours in the other, for `n_neighbors` (None: min(10, (n - 1) // 2))."""
     space, image = read_both(X, Y, metric, metric_params)
-    k = _resolve_k(space.n, n_neighbors)
+    k = resolve_k(space.n, n_neighbors)
     loops = kernels(_KERNELS)
     of_embedding = np.empty((space.n, k), dtype=np.int32)
     of_data = np.empty((space.n, k), dtype=np.int32)
@@ -121,7 +124,7 @@ def neighbor_ranks(
     return NeighborRanks(of_embedding, of_data)
 
 
-def _resolve_k(n: int, n_neighbors: int | None) -> int:
+def resolve_k(n: int, n_neighbors: int | None) -> int:
     check_limits("the rank measures", {"n_neighbors": n_neighbors}, {"n_neighbors": (Int(1), Null())})
     k = min(10, (n - 1) // 2) if n_neighbors is None else int(n_neighbors)
     if k > n - 2:
@@ -282,30 +285,45 @@ def neighborhood_preservation(
     1.0
     """
     space, image = read_both(X, Y, metric, metric_params)
-    n = space.n
-    kept = np.zeros((n_blocks(n), n - 2))
-    points = np.empty(n)
+    return compare_all(space, image, np.arange(space.n), 1, n_jobs).curve
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What one pass over the distances of some rows gives: ranks across, the curve of shared neighbours, each row's
+    rank correlation, and sums over pairs.
+    """
+
+    ranks: NeighborRanks
+    curve: NeighborhoodCurve
+    correlation: Floats
+    sums: Floats
+
+
+def compare_all(space: Space, image: Space, rows: Ints, k: int, n_jobs: int | None) -> Comparison:
+    """Rank all points seen from each of `rows` in both spaces, and sum over pairs, block by block.
+
+    Counts are whole numbers, so that their sum over blocks does not depend on the order.
+    """
+    n, m = space.n, len(rows)
+    loops = kernels(_KERNELS)
+    of_embedding, of_data = np.empty((m, k), dtype=np.int32), np.empty((m, k), dtype=np.int32)
+    points, correlation, sums = np.empty(m), np.empty(m), np.empty((6, m))
     weights = 1.0 / np.arange(1, n - 1)
     weights /= weights.sum()
+    parts = block_slices(m, row_step(n))
+    groups = block_slices(len(parts), -(-len(parts) // GROUPS))
+    kept = np.zeros((len(groups), n - 2), dtype=np.int64)
 
-    def work(b: int, rows: Ints) -> None:
-        worse = np.maximum(_all_ranks(space, rows), _all_ranks(image, rows))
-        flat = worse + n * np.arange(len(rows), dtype=np.int64)[:, None]
-        counts = np.bincount(flat.ravel(), minlength=n * len(rows)).reshape(len(rows), n)
-        q = np.cumsum(counts[:, 1 : n - 1], axis=1) / np.arange(1, n - 1)  # column 0 holds the point itself
-        kept[b] = q.sum(axis=0)
-        points[rows] = _beyond_chance(q) @ weights
+    def work(g: int) -> None:
+        for part in parts[groups[g]]:
+            D, E = space.rows(rows[part]), image.rows(rows[part])
+            own = (of_embedding[part], of_data[part], kept[g], points[part], correlation[part])
+            loops.compare_rows(D, E, rows[part], weights, *own)
+            loops.pair_sums_of_rows(D, E, sums[:, part])
 
-    by_rows(n, work, n_jobs)
-    q_nx = kept.sum(axis=0) / n
-    return NeighborhoodCurve(q_nx, float(_beyond_chance(q_nx) @ weights), points)
-
-
-def _all_ranks(space: Space | PointSpace, rows: Ints) -> Ints:
-    """Ranks of all points seen from each row: 0 for the point itself, then 1..n-1 by (distance, index)."""
-    D = space.rows(rows)
-    D[np.arange(len(rows)), rows] = -1.0
-    order = np.argsort(D, axis=1, kind="stable")
-    ranks = np.empty(order.shape, dtype=np.int64)
-    np.put_along_axis(ranks, order, np.arange(space.n)[None, :], axis=1)
-    return ranks
+    with single_threaded_blas():
+        run_blocks(work, len(groups), n_jobs=n_jobs)
+    q_nx = kept.sum(axis=0) / (m * np.arange(1, n - 1))
+    curve = NeighborhoodCurve(q_nx, float(_beyond_chance(q_nx) @ weights), points)
+    return Comparison(NeighborRanks(of_embedding, of_data, n), curve, correlation, sums)

@@ -150,17 +150,16 @@ def same_length(n: int, m: int, names: str = "X and Y") -> None:
         raise InvalidInput(f"{names} must have one row per point; got {n} and {m} rows")
 
 
-def by_rows(n: int, work: Callable[[int, Ints], None], n_jobs: int | None, *, width: int | None = None) -> int:
-    """Call work(b, rows) for blocks of rows of n x `width` distances; returns the number of blocks."""
-    parts = block_slices(n, max(1, BLOCK // max(1, width or n)))
+def by_rows(n: int, work: Callable[[int, Ints], None], n_jobs: int | None) -> None:
+    """Call work(b, rows) for blocks of rows of n x n distances."""
+    parts = block_slices(n, max(1, BLOCK // n))
     with single_threaded_blas():
         run_blocks(lambda b: work(b, np.arange(parts[b].start, parts[b].stop)), len(parts), n_jobs=n_jobs)
-    return len(parts)
 
 
-def n_blocks(n: int, *, width: int | None = None) -> int:
-    """How many blocks `by_rows` makes."""
-    return len(block_slices(n, max(1, BLOCK // max(1, width or n))))
+def row_step(n: int) -> int:
+    """Rows of n distances that are ranked at once: four blocks, because reading the points anew costs as well."""
+    return max(1, 4 * BLOCK // n)
 
 
 def neighbor_source(X: Any, metric: MetricLike, metric_params: Mapping[str, Any] | None) -> Points | Pairs:

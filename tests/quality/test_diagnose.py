@@ -1,0 +1,266 @@
+"""Every question on data where the answer is yes and on data where it is no; the pieces it is made of; bad input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pytest
+
+from lowfold import datasets, quality
+from lowfold._core.errors import InvalidInput
+from lowfold.graph import find_neighbors
+from lowfold.methods.registry import BY_NAME
+from lowfold.quality import Diagnosis, Finding, _shape
+from lowfold.quality._topology import loops
+
+DATA: dict[str, Callable[[int], np.ndarray]] = {
+    "square": lambda seed: datasets.square(800, random_state=seed).X,
+    "roll": lambda seed: datasets.swiss_roll(1000, random_state=seed).X,
+    "sparse roll": lambda seed: datasets.swiss_roll(400, random_state=seed).X,
+    "roll with a hole": lambda seed: datasets.swiss_hole(1000, random_state=seed).X,
+    "sphere": lambda seed: datasets.sphere(800, random_state=seed).X,
+    "noisy sphere": lambda seed: datasets.sphere(1000, noise=0.05, random_state=seed).X,
+    "torus": lambda seed: datasets.torus(1000, random_state=seed).X,
+    "circle": lambda seed: datasets.circle(200, random_state=seed).X,
+    "two circles": lambda seed: datasets.concentric_circles(300, random_state=seed).X,
+    "cap, even": lambda seed: datasets.punched_sphere(800, random_state=seed).X,
+    "cap, stereographic": lambda seed: datasets.punched_sphere(800, density="stereographic", random_state=seed).X,
+    "uneven square": lambda seed: datasets.uneven_square(600, random_state=seed).X,
+}
+
+# What must be found: (data, question, verdict).
+EXPECTED = [
+    ("square", "linear", "yes"),
+    ("roll", "linear", "no"),
+    ("square", "one piece", "yes"),
+    ("two circles", "one piece", "no"),
+    ("sparse roll", "shortcuts", "yes"),
+    ("roll", "shortcuts", "no"),
+    ("torus", "shortcuts", "no"),
+    ("roll", "isometric", "yes"),
+    ("circle", "isometric", "yes"),
+    ("sphere", "isometric", "no"),
+    ("torus", "isometric", "no"),
+    ("cap, stereographic", "conformal", "yes"),
+    ("cap, even", "conformal", "no"),
+    ("roll", "convex", "yes"),
+    ("square", "convex", "yes"),
+    ("roll with a hole", "convex", "no"),
+    ("sphere", "closed", "yes"),
+    ("torus", "closed", "yes"),
+    ("circle", "closed", "yes"),
+    ("roll", "closed", "no"),
+    ("cap, even", "closed", "no"),
+    ("torus", "with holes", "yes"),
+    ("circle", "with holes", "yes"),
+    ("roll with a hole", "with holes", "yes"),
+    ("roll", "with holes", "no"),
+    ("square", "with holes", "no"),
+    ("noisy sphere", "noisy", "yes"),
+    ("sphere", "noisy", "no"),
+    ("sparse roll", "enough samples", "no"),
+    ("roll", "enough samples", "yes"),
+    ("uneven square", "even", "no"),
+    ("square", "even", "yes"),
+]
+
+
+# Here a sample may leave a gap that cannot be told from a hole; but "yes" would be wrong.
+DOUBTFUL = [("cap, even", "with holes", "no"), ("sphere", "with holes", "no")]
+
+
+@cache
+def diagnosed(name: str, seed: int) -> Diagnosis:
+    return quality.diagnose(DATA[name](seed), n_jobs=1)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("name", "question", "verdict"), EXPECTED)
+def test_answers(name: str, question: str, verdict: str, seed: int) -> None:
+    found = diagnosed(name, seed)[question]
+    assert found.verdict == verdict, found.saw
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "question", "verdict"), EXPECTED + DOUBTFUL)
+def test_answers_hold_for_other_samples(name: str, question: str, verdict: str) -> None:
+    found = [diagnosed(name, seed)[question].verdict for seed in range(2, 7)]
+    wrong = {"yes": "no", "no": "yes"}[verdict]
+    assert found.count(wrong) == 0, found
+    assert found.count(verdict) >= 3, found
+
+
+def test_every_question_has_both_answers_above() -> None:
+    names = [finding.name for finding in diagnosed("square", 0)]
+    for question in names:
+        assert {verdict for _, asked, verdict in EXPECTED if asked == question} == {"yes", "no"}, question
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_loops_are_counted(seed: int) -> None:
+    assert diagnosed("torus", seed)["with holes"].value == 2
+    assert diagnosed("circle", seed)["with holes"].value == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("sigma", "D"), [(0.02, 3), (0.05, 3), (0.02, 15)])
+def test_planted_noise_is_found_within_a_factor(seed: int, sigma: float, D: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = np.zeros((800, D))
+    X[:, :3] = datasets.sphere(800, random_state=seed).X
+    found = quality.diagnose(X + sigma * rng.normal(size=X.shape), n_components=2, n_jobs=1)["noisy"]
+    assert 1 / 1.5 < found.value / sigma < 1.5
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_the_dimension_is_estimated(seed: int, d: int) -> None:
+    t = np.random.default_rng(seed).random((500, d))
+    X = np.column_stack([np.cos(t[:, 0]), np.sin(t[:, 0]), t[:, 1:]])
+    assert quality.diagnose(X, n_jobs=1).n_components == d
+
+
+def test_methods_are_named_as_in_the_registry_and_reasons_given() -> None:
+    for name in DATA:
+        for finding in diagnosed(name, 0):
+            assert finding.saw
+            for rule in finding.rules_in + finding.rules_out:
+                assert rule.method in BY_NAME
+                assert rule.reason
+
+
+def test_closed_data_rule_charts_out_and_say_what_to_do() -> None:
+    found = diagnosed("sphere", 0)["closed"]
+    assert {"LTSA", "Isomap"} <= {rule.method for rule in found.rules_out}
+    assert "n_components=3" in found.advice
+    assert "closed: a closed manifold" in diagnosed("sphere", 0).rules()["LTSA"][1][0]
+
+
+def test_shortcuts_name_the_largest_safe_k() -> None:
+    roll = datasets.swiss_roll(1000, random_state=0)
+    found = diagnosed("roll", 0)["shortcuts"]
+    safe = int(found.advice.split()[-1])
+    for k, crossed in ((safe, False), (60, True)):
+        edges = find_neighbors(roll.X, k).union().edges()
+        jumps = roll.geodesic(edges[:, 0], edges[:, 1]) > 20
+        assert jumps.any() == crossed
+    assert quality.diagnose(roll.X, n_neighbors=60, n_jobs=1)["shortcuts"].verdict == "yes"
+
+
+def test_the_page_and_the_dictionary() -> None:
+    found = diagnosed("roll", 0)
+    page = str(found)
+    assert page.startswith("1000 points; 10 neighbours; dimension 2 (estimated)")
+    assert all(f"{finding.name}: {finding.verdict}" in page for finding in found)
+    assert max(map(len, page.splitlines())) <= 100
+    copied = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert [one["name"] for one in copied["findings"]] == [finding.name for finding in found]
+    assert len(found) == 11
+    with pytest.raises(InvalidInput, match="name must be one of one piece, linear"):
+        found["lineer"]
+
+
+def test_same_answer_for_any_number_of_threads() -> None:
+    X = DATA["circle"](3)
+    assert quality.diagnose(X, n_jobs=2).to_dict() == quality.diagnose(X, n_jobs=1).to_dict()
+
+
+def test_distances_alone_answer_what_they_can() -> None:
+    X = DATA["circle"](0)
+    D = np.linalg.norm(X[:, None] - X[None], axis=2)
+    found = quality.diagnose(D, metric="precomputed", n_components=1)
+    assert found["with holes"].verdict == "yes"
+    assert found["closed"].verdict == "cannot tell"
+    assert "coordinates" in found["closed"].saw
+
+
+def test_a_sample_is_taken_openly() -> None:
+    found = quality.diagnose(np.random.default_rng(0).random((1000, 2)), max_points=200)
+    assert (found.n_points, found.n_used) == (1000, 200)
+    assert "1000 points, of which a random sample of 200 was looked at" in str(found)
+
+
+@pytest.mark.slow
+def test_fifty_thousand_points() -> None:
+    found = quality.diagnose(datasets.swiss_roll(50_000, random_state=0).X)
+    assert found.n_used == 4000
+    assert found["isometric"].verdict == "yes"
+    assert found["convex"].verdict == "yes"
+
+
+def test_no_dimension_stands_out_in_a_cloud() -> None:
+    found = quality.diagnose(np.random.default_rng(0).normal(size=(300, 25)))
+    for question in ("linear", "isometric", "noisy", "closed"):
+        assert found[question].verdict == "cannot tell"
+
+
+HARD = {
+    "three points": np.eye(3),
+    "few points": np.random.default_rng(0).random((30, 4)),
+    "duplicates": np.repeat(np.random.default_rng(0).random((60, 3)), 4, axis=0),
+    "constant feature": np.column_stack([np.random.default_rng(0).random((80, 2)), np.ones(80)]),
+    "integers": np.random.default_rng(0).integers(0, 50, (90, 3)),
+    "one column": np.random.default_rng(0).random((80, 1)),
+    "wide": np.random.default_rng(0).random((60, 200)),
+    "float32": np.random.default_rng(0).random((80, 3)).astype(np.float32),
+    "far away": 1e6 + np.random.default_rng(0).random((80, 3)),
+    "line": np.linspace(0, 1, 70)[:, None] * np.ones(5),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_data_get_an_answer(name: str) -> None:
+    found = quality.diagnose(HARD[name])
+    assert len(found) == 11
+    assert str(found)
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_bad_input_in_words() -> None:
+    X = np.random.default_rng(0).random((40, 3))
+    with pytest.raises(InvalidInput, match="at least 3 different points"):
+        quality.diagnose(np.ones((10, 2)))
+    with pytest.raises(InvalidInput, match="n_neighbors must be at most 39"):
+        quality.diagnose(X, n_neighbors=40)
+    with pytest.raises(InvalidInput, match="n_components of diagnose must be an int of at least 1"):
+        quality.diagnose(X, n_components=0)
+    with pytest.raises(InvalidInput, match="a graph does not tell"):
+        quality.diagnose(find_neighbors(X, 5).union())
+    with pytest.raises(InvalidInput, match="verdict must be one of"):
+        Finding("linear", "perhaps", 0.0, "")
+
+
+# The pieces -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [6, 12, 20])
+def test_the_loop_of_a_ring_dies_at_a_third_of_it(n: int) -> None:
+    steps = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    D = np.minimum(steps, n - steps).astype(float)
+    assert loops(D).tolist() == [[1.0, float(np.ceil(n / 3))]]
+
+
+def test_loops_of_two_rings_and_of_a_tree() -> None:
+    steps = np.abs(np.subtract.outer(np.arange(9), np.arange(9)))
+    ring = np.minimum(steps, 9 - steps).astype(float)
+    both = np.block([[ring, np.full((9, 9), 20.0)], [np.full((9, 9), 20.0), ring]])
+    assert loops(both).tolist() == [[1.0, 3.0], [1.0, 3.0]]
+    assert len(loops(steps.astype(float))) == 0
+
+
+@pytest.mark.parametrize("radius", [0.5, 3.0])
+def test_gauss_equation_on_a_sphere_and_a_cylinder(radius: float) -> None:
+    rng = np.random.default_rng(0)
+    for X, curvature in (
+        (datasets.sphere(3000, radius=radius, random_state=0).X, 1 / radius**2),
+        (datasets.cylinder(3000, radius=radius, height=3 * radius, random_state=0).X, 0.0),
+    ):
+        centers = rng.choice(3000, 50, replace=False)
+        index = find_neighbors(X, 24).indices.reshape(3000, 24)[centers]
+        P = _shape.principal_patches(X, centers, index, 2)
+        II = _shape.second_forms(P, 2)
+        K = np.median(_shape.sectional_curvatures(II, II, 2))
+        assert K * radius**2 == pytest.approx(curvature * radius**2, abs=0.05)
