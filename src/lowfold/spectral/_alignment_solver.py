@@ -1,10 +1,12 @@
 """The bottom of alignment kernels whose factor fills up: data of high intrinsic dimension.
 
-Such kernels behave like a squared Laplacian: condition numbers of 1e6 to 1e8, off-diagonal entries of both signs. A
+Such kernels behave like a squared Laplacian: condition numbers of 1e6 to 1e9, off-diagonal entries of both signs. A
 block Davidson iteration is preconditioned by two levels of the kernel itself: Chebyshev smoothing, and an exact solve
 on aggregates of strongly coupled points (smoothed aggregation, Vanek, Mandel & Brezina 1996, doi:10.1007/BF02238511).
-A Chebyshev filter at the end removes what is left of the far end of the spectrum, which is harmless to the angle but
-would dominate the residual.
+Inside an aggregate such a kernel nearly annihilates more than constants: locally linear functions, for one. They are
+found by smoothing random vectors (adaptive aggregation, Brezina et al. 2005, doi:10.1137/050626272). A Chebyshev filter
+at the end removes what is left of the far end of the spectrum, which is harmless to the angle but would dominate the
+residual.
 """
 
 from __future__ import annotations
@@ -19,12 +21,15 @@ from scipy.sparse import csr_array, diags_array
 
 from lowfold._core.jit import kernels
 from lowfold._core.operators import multiply
+from lowfold._core.stacks import stacked_eigh
 from lowfold.spectral._krylov import Ritz, _fixed_block, orthonormalise, remove
 
 Floats = NDArray[np.float64]
 
 STRONG = 0.3  # couplings of at least this share of a row's largest join its aggregate
-MOST_COARSE = 8_000  # a dense factor of so many aggregates takes half a gigabyte
+MOST_COARSE = 8_000  # a dense factor of so many rows takes half a gigabyte
+LOCAL = 12  # functions on each aggregate: the constant and smoothed random vectors
+SWEEPS = 20  # of smoothing for them
 RATIO = 30.0  # smoothing damps the spectrum above 1/30 of its end
 
 
@@ -38,7 +43,7 @@ class TwoLevels:
     inverse: Floats  # 1 / diagonal
 
 
-def bottom_by_levels(matrix: csr_array, k: int, null: Floats, *, tol: float, max_iter: int = 300) -> Ritz:
+def bottom_by_levels(matrix: csr_array, k: int, null: Floats, *, tol: float, max_iter: int = 600) -> Ritz:
     """The k smallest eigenpairs of a sparse psd matrix on the complement of the orthonormal columns `null`."""
     levels = two_levels(matrix, null)
     ritz = _davidson(matrix, levels, k, null, tol, max_iter)
@@ -51,19 +56,17 @@ def bottom_by_levels(matrix: csr_array, k: int, null: Floats, *, tol: float, max
 
 def two_levels(matrix: csr_array, null: Floats) -> TwoLevels:
     """Aggregates, smoothed prolongation, dense coarse factor."""
-    n = int(matrix.shape[0])
     diagonal = matrix.diagonal()
     inverse = 1.0 / np.maximum(diagonal, 1e-3 * float(np.median(diagonal)))
     top = _largest(matrix, inverse)
-    label, count = _aggregates(matrix)
-    size = np.sqrt(np.bincount(label, minlength=count))
-    tentative = csr_array((1.0 / size[label], label, np.arange(n + 1)), shape=(n, count))
+    label, count = _aggregates(matrix, MOST_COARSE // LOCAL)
+    tentative = _local_bases(_smooth_functions(matrix, inverse, top), label, count)
     step = diags_array(4.0 / 3.0 / top * inverse, format="csr")
     prolong = csr_array(tentative - step @ csr_array(matrix @ tentative))
     restrict = csr_array(prolong.T)
     coarse: Floats = np.asarray(csr_array(restrict @ csr_array(matrix @ prolong)).toarray(), dtype=np.float64)
     coarse = (coarse + coarse.T) / 2
-    coarse[np.diag_indices(count)] += 1e-11 * coarse.diagonal().max()
+    coarse[np.diag_indices(len(coarse))] += 1e-11 * coarse.diagonal().max()
     factor = scipy.linalg.cho_factor(coarse, lower=True, overwrite_a=True, check_finite=False)
 
     def solve(B: Floats) -> Floats:
@@ -77,7 +80,7 @@ def two_levels(matrix: csr_array, null: Floats) -> TwoLevels:
         return X
 
     def start(width: int) -> Floats:
-        U = _fixed_block(count, width)
+        U = _fixed_block(len(coarse), width)
         for _ in range(4):  # inverse iteration on the aggregates
             U, _ = np.linalg.qr(solve(U))
         return np.asarray(prolong @ U)
@@ -85,18 +88,52 @@ def two_levels(matrix: csr_array, null: Floats) -> TwoLevels:
     return TwoLevels(precondition, start, top, inverse)
 
 
-def _largest(matrix: csr_array, inverse: Floats) -> float:
-    """An estimate of the largest eigenvalue of D^-1 K, slightly above it."""
-    v = _fixed_block(int(matrix.shape[0]), 1)
-    size = 1.0
-    for _ in range(15):
-        v = inverse[:, None] * (matrix @ v)
-        size = float(np.linalg.norm(v))
-        v /= max(size, np.finfo(float).tiny)
-    return 1.05 * size
+def _largest(matrix: csr_array, inverse: Floats, *, steps: int = 20) -> float:
+    """The largest eigenvalue of D^-1 K, slightly exceeded: Lanczos on its symmetric form, plus the last residual."""
+    half = np.sqrt(inverse)[:, None]
+    v, before = _fixed_block(int(matrix.shape[0]), 1), np.zeros((int(matrix.shape[0]), 1))
+    v /= np.linalg.norm(v)
+    alpha, beta = [], [0.0]
+    for _ in range(steps):
+        w = half * (matrix @ (half * v)) - beta[-1] * before
+        alpha.append(float((w * v).sum()))
+        w -= alpha[-1] * v
+        beta.append(float(np.linalg.norm(w)))
+        if beta[-1] <= 1e-12 * abs(alpha[0]):
+            break
+        before, v = v, w / beta[-1]
+    theta, S = scipy.linalg.eigh_tridiagonal(alpha, beta[1:-1])
+    return 1.01 * float(theta[-1] + beta[-1] * abs(S[-1, -1]))
 
 
-def _aggregates(matrix: csr_array) -> tuple[NDArray[np.int64], int]:
+def _smooth_functions(matrix: csr_array, inverse: Floats, top: float) -> Floats:
+    """The constant and smoothed random vectors, all of mean square 1."""
+    n = int(matrix.shape[0])
+    B = _fixed_block(n, LOCAL)
+    for _ in range(SWEEPS):
+        B -= _smooth(matrix, inverse, top, multiply(matrix, B))
+    B[:, 0] = 1.0
+    scaled: Floats = B * (np.sqrt(n) / np.linalg.norm(B, axis=0))
+    return scaled
+
+
+def _local_bases(B: Floats, label: NDArray[np.int64], count: int) -> csr_array:
+    """Columns that are orthonormal on each aggregate and span what the columns of B are there."""
+    n, width = B.shape
+    order = np.argsort(label, kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=count))])[:-1]
+    gram = np.add.reduceat(B[order][:, :, None] * B[order][:, None, :], start, axis=0)
+    values, vectors = stacked_eigh(gram)
+    kept = values > 1e-4 * values[:, -1:]
+    scaled = np.where(kept[:, None, :], vectors / np.sqrt(np.where(kept, values, 1.0))[:, None, :], 0.0)
+    entries = np.einsum("ij,ijk->ik", B, scaled[label])
+    column = np.cumsum(kept.ravel()).reshape(count, width) - 1
+    here = kept[label]
+    indptr = np.concatenate([[0], np.cumsum(here.sum(axis=1))])
+    return csr_array((entries[here], column[label][here], indptr), shape=(n, int(kept.sum())))
+
+
+def _aggregates(matrix: csr_array, most: int) -> tuple[NDArray[np.int64], int]:
     """Groups of strongly coupled points; weaker couplings count where there would be too many groups."""
     n = int(matrix.shape[0])
     rows = np.repeat(np.arange(n), np.diff(matrix.indptr))
@@ -110,7 +147,7 @@ def _aggregates(matrix: csr_array) -> tuple[NDArray[np.int64], int]:
         strong = csr_array((np.ones(int(kept.sum())), (rows[kept], matrix.indices[kept])), shape=(n, n))
         strong = csr_array(strong + strong.T)
         label, count = loops.aggregate(strong.indptr.astype(np.int64), strong.indices.astype(np.int64))
-        if count <= max(MOST_COARSE, 1) or share < 1e-3:
+        if count <= most or share < 1e-3:
             return label, int(count)
         share *= 0.5
 
@@ -146,7 +183,9 @@ def _davidson(matrix: csr_array, levels: TwoLevels, k: int, null: Floats, tol: f
         correction = remove(levels.precondition(AX - X * theta[:block]), null)
         angles = np.linalg.norm(correction, axis=0)
         wanted = max(k - 1, 1)  # the last one only measures the gap
-        converged = bool((angles[:wanted] <= max(tol, 1e-5)).all() and angles[k - 1] <= 0.3)
+        residual = np.linalg.norm(AX - X * theta[:block], axis=0)[:wanted]
+        small = residual <= 0.1 * (theta[k - 1] - theta[:wanted])  # the filter at the end takes off the rest
+        converged = bool((angles[:wanted] <= max(tol, 1e-5)).all() and angles[k - 1] <= 0.3 and small.all())
         ritz = Ritz(theta[:block], X, iteration, converged)
         if converged:
             break
