@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from lowfold._core.errors import Disconnected, FileProblem, InvalidInput
 from lowfold.apps import aligned, locate, position_error
-from lowfold.cli._locate import read_distances, register
+from lowfold.cli._locate import read_distances, read_positions, register
 from lowfold.datasets import city_names, us_cities
 from lowfold.graph import Graph
 
@@ -159,3 +159,15 @@ def test_distances_from_a_matrix(tmp_path):
     path.write_text("a,b,c,d\n0,1,2,3\n")
     with pytest.raises(FileProblem):
         read_distances(str(path))
+
+
+def test_positions_of_unknown_names_are_an_error_not_a_header(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("q,1,2\n")
+    with pytest.raises(FileProblem, match="'q' is in no measured pair"):
+        read_positions(str(path), ["p", "r"], 2)
+    path.write_text("name,x,y\n")
+    with pytest.raises(FileProblem, match="no positions"):
+        read_positions(str(path), ["p", "r"], 2)
+    path.write_text("name,x,y\nr,1,2\n")
+    np.testing.assert_array_equal(read_positions(str(path), ["p", "r"], 2)[1], [1.0, 2.0])

@@ -111,7 +111,7 @@ def read_positions(path: str, names: list[str], dimension: int) -> dict[int, Any
 
     place = {name: i for i, name in enumerate(names)}
     rows = _rows(path)
-    first = 1 if rows and rows[0][0] not in place else 0
+    first = 1 if rows[0][0] not in place and _is_header(rows[0]) else 0
     known: dict[int, Any] = {}
     for line, row in enumerate(rows[first:], start=first + 1):
         if row[0] not in place:
@@ -119,6 +119,8 @@ def read_positions(path: str, names: list[str], dimension: int) -> dict[int, Any
         if len(row) != dimension + 1:
             raise FileProblem(f"{path}, row {line}: a name and {dimension} coordinates needed; got {len(row)} cells")
         known[place[row[0]]] = np.array([_number(path, line, cell) for cell in row[1:]])
+    if not known:
+        raise FileProblem(f"{path} has no positions; rows of a name and {dimension} coordinates are needed")
     return known
 
 

@@ -11,11 +11,23 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import AccuracyWarning
 from lowfold._core.parallel import block_slices
+from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold.graph import Graph, Measured, Neighbors, Pairs, Points
 from lowfold.methods._fit import Data, Floats
+from lowfold.methods._graph_method import GraphMethod
 from lowfold.sdp import Solution
 from lowfold.spectral import Eigenpairs, fix_signs
+
+
+class UnfoldingMethod(GraphMethod):
+    """A graph method whose program has no largest value where the graph falls apart, and says so."""
+
+    def _pieces_in_words(self, data: Data, labels: NDArray[np.int64], run: Run) -> str:
+        words = super()._pieces_in_words(data, labels, run)
+        if self.on_disconnected != "raise":
+            return words
+        return words + "; no pair holds them together, so the variance has no finite optimum"
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +108,10 @@ def factor_pairs(factor: Floats, d: int, solver: str, iterations: int) -> Eigenp
     return Eigenpairs(values[:d], fix_signs(vectors), 0.0, float(values[d - 1] - values[d]), solver, iterations)
 
 
-def warn_if_unproven(name: str, solution: Solution, tol: float, way_out: str) -> None:
-    """The numbers where the solver stopped short of `tol`. The factorised route promises distances to 1%."""
+def warn_if_unproven(name: str, solution: Solution, way_out: str) -> None:
+    """The numbers where the solver stopped short of its tolerance. The factorised route promises distances to 1%."""
     rough = solution.solver == "factorized" and solution.violation <= 0.01
-    if solution.converged or solution.stopped or rough or abs(solution.gap) <= tol:
+    if solution.converged or solution.stopped or rough:
         return
     warnings.warn(
         f"{name}: {solution.solver} stopped after {solution.iterations} iterations with a relative duality gap of "

@@ -20,10 +20,10 @@ from lowfold.graph import Neighbors, Source, neighborhoods
 from lowfold.methods._alignment_extend import ReconstructionRow
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Floats
-from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._parameters import LIMITS
 from lowfold.methods._unfolding import (
     FactorOperator,
+    UnfoldingMethod,
     directed,
     factor_pairs,
     pair_distances,
@@ -47,7 +47,7 @@ from lowfold.sdp import (
 TRANSFORMS = ("lsq", "direct")
 
 
-class LandmarkMVU(GraphMethod):
+class LandmarkMVU(UnfoldingMethod):
     """Unfold a few landmarks and let every other point follow by fixed weights.
 
     Y = Q U with U the landmarks' coordinates and Q (n, m) from the weights with which each point is rebuilt by its
@@ -183,7 +183,7 @@ class LandmarkMVU(GraphMethod):
         Q = landmark_transform(W, landmarks, kind=self.transform_rule)  # type: ignore[arg-type]
         program = self._program(data, landmarks)
         solution = self._solution(Q, program)
-        warn_if_unproven("LandmarkMVU", solution, self.tol, 'try constraints="slack" or "ineq", or more landmarks')
+        warn_if_unproven("LandmarkMVU", solution, 'try constraints="slack" or "ineq", or more landmarks')
         leading = factor_pairs(solution.factor, self.n_components, solution.solver, solution.iterations)
         spectrum = np.sum(solution.factor**2, axis=0)
         return Fit(

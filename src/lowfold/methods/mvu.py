@@ -16,10 +16,10 @@ from lowfold._core.run import Run
 from lowfold.methods._alignment_extend import ReconstructionRow
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit
-from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._parameters import LIMITS
 from lowfold.methods._unfolding import (
     FactorOperator,
+    UnfoldingMethod,
     directed,
     factor_pairs,
     pair_distances,
@@ -29,7 +29,7 @@ from lowfold.methods._unfolding import (
 from lowfold.sdp import FORMS, SOLVERS, Callback, neighbor_pairs, unfold, unfolding, variance_bound
 
 
-class MVU(GraphMethod):
+class MVU(UnfoldingMethod):
     """Pull the points as far apart as their local distances allow.
 
     maximise tr K over centred psd K, with K_ii + K_jj - 2 K_ij held at the measured s_ij for all pairs inside {i} and
@@ -48,7 +48,7 @@ class MVU(GraphMethod):
     constraints : {"slack", "eq", "ineq"}, default="slack"
         How pairs are held: by springs, maximise tr K - nu sum (d_ij^2 - s_ij)^2; exactly; or no farther than measured.
         Exact equalities inside neighbourhoods of more than D + 1 points of R^D leave the data rigid: nothing can
-        unfold, and the answer is the data. Inequalities unfold, but may narrow a sheet to lengthen it.
+        unfold, and the answer, proven at once, is the data. Inequalities unfold, but may narrow a sheet to lengthen it.
     nu : float above 0 or "auto", default="auto"
         Stiffness of the springs, in units of the mean s_ij. "auto" allows a mean stretch of about 0.2%. Used by
         "slack".
@@ -56,15 +56,18 @@ class MVU(GraphMethod):
         Eigenvectors of the graph Laplacian in the first, factorised solve of "lowrank" and "factorized".
     {on_disconnected}
     {normalization}
-    solver : {"auto", "interior", "lowrank", "factorized", "clarabel"}, default="auto"
-        Dense interior point; a low-rank factor with certificate; the graph-Laplacian form refined at low rank, for
-        thousands of points, whose gap is reported but not driven to `tol`; Clarabel (extra `sdp`) for a few dozen
-        points.
-        "auto": "interior" up to 1,500 pairs, "lowrank" up to 3,000 points, then "factorized". `solver_` records it.
+    solver : {"auto", "facial", "interior", "barrier", "lowrank", "factorized", "clarabel"}, default="auto"
+        Equalities on the face that rigid neighbourhoods leave to K; dense interior point; a dual barrier for springs
+        between a few hundred points of many dimensions; a low-rank factor with certificate; the graph-Laplacian form
+        refined at low rank, for thousands of points, whose gap is reported but not driven to `tol`; Clarabel (extra
+        `sdp`) for a few dozen points.
+        "auto": "facial" for equalities that leave up to 40 dimensions, else "interior" up to 1,500 pairs, "barrier" for
+        springs of up to 600 points with 12 pairs or more each, "lowrank" up to 3,000 points, then "factorized".
+        `solver_` records it.
     tol : float in (0, 1), default=1e-3
         Relative duality gap (and, unless "slack", violation of the constraints) at which the solver stops.
     max_iter : int of at least 1 or None, default=None
-        Most iterations of "interior" and "clarabel" (None: 100), most rounds of "lowrank" and "factorized" (None: 15).
+        Most rounds of "lowrank" and "factorized" (None: 15), most iterations of the other solvers (None: 100).
     callback : callable or None, default=None
         callback(step) after every iteration, with step.primal, step.dual, step.gap, step.violation, step.rank; a true
         answer stops the solver there.
@@ -159,7 +162,8 @@ class MVU(GraphMethod):
             callback=self.callback,
             run=run,
         )
-        warn_if_unproven("MVU", solution, self.tol, 'try constraints="slack", fewer neighbours or a larger tol')
+        springs = "" if self.constraints == "slack" else 'constraints="slack", '
+        warn_if_unproven("MVU", solution, f"try {springs}fewer neighbours or a larger tol")
         leading = factor_pairs(solution.factor, self.n_components, solution.solver, solution.iterations)
         spectrum = np.sort(np.sum(solution.factor**2, axis=0))[::-1]
         longest = float(np.sqrt(program.squared.max(initial=0.0) * program.unit))

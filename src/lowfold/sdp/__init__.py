@@ -1,8 +1,10 @@
 """Semidefinite embedding: exact and low-rank solvers with a certificate of optimality."""
 
+from lowfold.sdp._barrier import barrier
 from lowfold.sdp._certificate import Certificate, certify, stress_laplacian
 from lowfold.sdp._conic import Conic, conic, conic_sdp
 from lowfold.sdp._door import SOLVERS, select_unfolding_solver, solve_rank_one, unfold
+from lowfold.sdp._face import Face, cliques, face, solve_on_face
 from lowfold.sdp._interior import Interior, interior
 from lowfold.sdp._landmarks import landmark_program, landmark_transform, reconstruction_weights, unreached
 from lowfold.sdp._laplacian import laplacian_form, small_slack
@@ -28,6 +30,7 @@ __all__ = [
     "Callback",
     "Certificate",
     "Conic",
+    "Face",
     "Interior",
     "RankOne",
     "Refined",
@@ -35,10 +38,13 @@ __all__ = [
     "Step",
     "Unfolding",
     "auto_penalty",
+    "barrier",
     "certify",
+    "cliques",
     "complement",
     "conic",
     "conic_sdp",
+    "face",
     "interior",
     "landmark_program",
     "landmark_transform",
@@ -51,6 +57,7 @@ __all__ = [
     "refine",
     "select_unfolding_solver",
     "small_slack",
+    "solve_on_face",
     "solve_rank_one",
     "stress_laplacian",
     "unfold",

@@ -14,7 +14,9 @@ from lowfold._core.memory import require
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh, stacked_eigvalsh
+from lowfold.sdp._barrier import barrier
 from lowfold.sdp._conic import conic
+from lowfold.sdp._face import FACE_DIMENSIONS, FACE_POINTS, Face, face, solve_on_face
 from lowfold.sdp._interior import interior
 from lowfold.sdp._laplacian import laplacian_form
 from lowfold.sdp._lowrank import lowrank
@@ -34,21 +36,31 @@ from lowfold.sdp._solution import (
 
 Floats = NDArray[np.float64]
 
-SOLVERS = ("auto", "interior", "lowrank", "factorized", "clarabel")
+SOLVERS = ("auto", "facial", "interior", "barrier", "lowrank", "factorized", "clarabel")
 INTERIOR_PAIRS, LOWRANK_POINTS = 1_500, 3_000
+BARRIER_POINTS, BARRIER_PAIRS = 600, 12  # pairs per point: many hold data of many dimensions, K then has many too
 START_RANK = 6
 ITERATIONS, ROUNDS = 100, 15
 
 
-def select_unfolding_solver(n: int, m: int) -> str:
-    """What `solver="auto"` uses for n points and m pairs; only sizes count.
+def select_unfolding_solver(n: int, m: int, face: int | None = None, form: str = "slack") -> str:
+    """What `solver="auto"` uses for n points and m pairs; `face` is the dimension that equalities leave to K, if known.
 
+    - a face of up to 40 dimensions: "facial", the program on it (sought for equalities of up to 2,000 points)
     - up to 1,500 pairs: "interior", the dense interior-point method (a step factors an m x m matrix)
+    - slack form of up to 600 points with 12 pairs or more each: "barrier", a dual method without an m x m matrix
     - up to 3,000 points: "lowrank", with certificate
     - beyond: "factorized", the graph-Laplacian form, refined at fixed rank; its gap is reported, not driven down
+
+    >>> select_unfolding_solver(200, 1_400), select_unfolding_solver(200, 1_400, face=3)
+    ('interior', 'facial')
     """
+    if face is not None and face <= FACE_DIMENSIONS:
+        return "facial"
     if m <= INTERIOR_PAIRS and n <= INTERIOR_PAIRS:
         return "interior"
+    if form == "slack" and n <= BARRIER_POINTS and m >= BARRIER_PAIRS * n:
+        return "barrier"
     return "lowrank" if n <= LOWRANK_POINTS else "factorized"
 
 
@@ -74,24 +86,58 @@ def unfold(
     """
     if solver not in SOLVERS:
         raise InvalidInput(f"solver must be one of {', '.join(map(repr, SOLVERS))}; got {solver!r}")
-    name = select_unfolding_solver(program.n, program.m) if solver == "auto" else solver
-    if max_iter is None:
-        max_iter = ROUNDS if name in ("lowrank", "factorized") else ITERATIONS
     with single_threaded_blas():
-        return _solved(program, name, tol, max_iter, n_eigenvectors, callback, run or Run())
+        found = _face(program, solver)
+        name = solver
+        if solver == "auto":
+            dimension = None if found is None else found.dimension
+            name = select_unfolding_solver(program.n, program.m, dimension, program.form)
+        solution = _solved(program, name, found, tol, max_iter, n_eigenvectors, callback, run or Run())
+        if solver != "auto" or name != "facial" or solution.converged or solution.stopped:
+            return solution
+        # the face is too thin for its numbers: the usual way
+        name = select_unfolding_solver(program.n, program.m, form=program.form)
+        other = _solved(program, name, None, tol, max_iter, n_eigenvectors, callback, run or Run())
+        return min(solution, other, key=lambda s: max(abs(s.gap), s.violation))
+
+
+def _face(program: Unfolding, solver: str) -> Face | None:
+    """The face of an equality program, where it is asked for and affordable."""
+    if solver == "auto":
+        return face(program) if program.form == "eq" and program.n <= FACE_POINTS else None
+    if solver != "facial":
+        return None
+    if program.form != "eq":
+        raise InvalidInput(f"solver='facial' is for equalities; got {program.form!r}; use solver='auto'")
+    found = face(program)
+    if found is None or found.dimension > 2 * FACE_DIMENSIONS:
+        raise InvalidInput(
+            "solver='facial' needs neighbourhoods with more points than the dimensions that their distances fit into; "
+            f"here {'none do' if found is None else f'{found.dimension} dimensions stay free'}; use solver='auto'"
+        )
+    return found
 
 
 def _solved(
     program: Unfolding,
     name: str,
+    found: Face | None,
     tol: float,
-    max_iter: int,
+    max_iter: int | None,
     n_eigenvectors: int,
     callback: Callback | None,
     run: Run,
 ) -> Solution:
+    if max_iter is None:
+        max_iter = ROUNDS if name in ("lowrank", "factorized") else ITERATIONS
     if not program.squared.any():
         return _coincident(program, name)
+    if found is not None and name == "facial":
+        return solve_on_face(program, found, tol=tol, max_iter=max_iter, callback=callback)
+    if name == "barrier":
+        if program.form != "slack":
+            raise InvalidInput(f"solver='barrier' is for the slack form; got {program.form!r}; use solver='auto'")
+        return barrier(program, tol=tol, max_iter=max_iter, callback=callback, run=run)
     if name in ("interior", "clarabel"):
         return _dense(program, name, tol, max_iter, callback)
     run = replace(run, solver="auto", tol=1e-6)  # for the eigen-solvers inside

@@ -134,8 +134,8 @@ def _advance(program: RankOne, point: _Point, Z: Floats) -> None:
         return dw, dZ, dL, dz
 
     def lengths(dw: Floats, dZ: Floats, dL: Floats, dz: Floats) -> tuple[float, float]:
-        a, b = _reach(point.L, dL), _reach(Z, dZ)
-        return (min(a, _reach_positive(point.z, dz)), min(b, _reach_positive(point.w, dw))) if one_sided else (a, b)
+        a, b = reach(point.L, dL), reach(Z, dZ)
+        return (min(a, reach_positive(point.z, dz)), min(b, reach_positive(point.w, dw))) if one_sided else (a, b)
 
     def complementarity(a: float, b: float, dw: Floats, dZ: Floats, dL: Floats, dz: Floats) -> float:
         value = float(np.sum((point.L + a * dL) * (Z + b * dZ)))
@@ -159,7 +159,7 @@ def _symmetric(A: Floats) -> Floats:
     return np.asarray((A + A.T) / 2)
 
 
-def _reach(X: Floats, dX: Floats) -> float:
+def reach(X: Floats, dX: Floats) -> float:
     """98% of the way to the boundary of the psd cone, at most 1."""
     lower = np.linalg.cholesky(X)
     half = scipy.linalg.solve_triangular(lower, dX, lower=True)
@@ -167,6 +167,6 @@ def _reach(X: Floats, dX: Floats) -> float:
     return 1.0 if lowest >= -0.98 else -0.98 / lowest
 
 
-def _reach_positive(x: Floats, dx: Floats) -> float:
+def reach_positive(x: Floats, dx: Floats) -> float:
     falling = dx < 0
     return min(1.0, float(0.98 * np.min(-x[falling] / dx[falling]))) if falling.any() else 1.0
