@@ -42,6 +42,7 @@ def cases(method: str, small: float, large: float, peer: str, quality: dict[str,
             timeout=240.0,
             repeat=1,
             note="under four minutes",
+            large=True,
             **common,
         ),
     )

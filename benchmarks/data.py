@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 class Data:
     """Points, their true coordinates where there are any, and the case's options."""
 
-    X: NDArray[np.floating]
+    X: Any
     truth: NDArray[np.float64] | None
     options: dict[str, Any]
 
@@ -25,6 +25,20 @@ def swiss_roll(n: int, options: dict[str, Any]) -> Data:
     length = (t * np.sqrt(1 + t * t) + np.arcsinh(t)) / 2
     X = np.column_stack([t * np.cos(t), s, t * np.sin(t)])
     return Data(X, np.column_stack([length, s]), options)
+
+
+def sparse_rows(n: int, options: dict[str, Any]) -> Data:
+    """float32 rows in `columns` dimensions of which a `share` of the entries is not zero, as counts of words are."""
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(0)
+    columns = options["columns"]
+    each = max(1, round(options["share"] * columns))
+    places = np.sort(rng.integers(0, columns, size=(n, each)), axis=1)
+    values = rng.random(n * each, dtype=np.float32) + 0.1
+    X = csr_array((values, places.ravel(), np.arange(0, n * each + 1, each)), shape=(n, columns))
+    X.sum_duplicates()
+    return Data(X, None, options)
 
 
 def curved_sheet(n: int, options: dict[str, Any]) -> Data:

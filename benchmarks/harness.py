@@ -48,7 +48,10 @@ class Target:
 
 @dataclass(frozen=True)
 class Case:
-    """One row of the table: the first side is ours. Cases of one `group` that differ in n only show growth over n."""
+    """One row of the table: the first side is ours. Cases of one `group` that differ in n only show growth over n.
+
+    A `large` case takes minutes and gigabytes: it runs with --large, or when --only names it.
+    """
 
     name: str
     group: str
@@ -63,6 +66,7 @@ class Case:
     repeat: int = 3
     timeout: float = 300.0
     note: str = ""
+    large: bool = False
     file: str = ""
 
 

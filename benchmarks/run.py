@@ -102,6 +102,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="tiny sizes, once: does everything still run?")
     parser.add_argument("--repeat", type=int, help="measurements of each side, instead of the case's own number")
     parser.add_argument("--all", action="store_true", dest="everything", help="also the sides left out by default")
+    parser.add_argument("--large", action="store_true", help="also the cases of a million points")
     parser.add_argument("--list", action="store_true", help="the cases, nothing is run")
     parser.add_argument("--cases", type=Path, default=HERE, help="folder of cases_*.py")
     return parser.parse_args(arguments)
@@ -115,8 +116,11 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     if args.list:
         for case in cases:
-            print(f"{case.name:22s} n={case.n:<8d} {', '.join(side.name for side in case.sides)}  {case.note}".rstrip())
+            note = f"{case.note}{' (--large)' if case.large else ''}"
+            print(f"{case.name:22s} n={case.n:<8d} {', '.join(side.name for side in case.sides)}  {note}".rstrip())
         return 0
+    if args.only is None and not args.large:
+        cases = [case for case in cases if not case.large]
     start = time.time()
     rows: list[dict[str, Any]] = []
     verdicts: dict[str, list[str]] = {}

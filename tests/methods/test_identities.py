@@ -7,9 +7,11 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import lowfold
-from lowfold.graph import geodesics, laplacian, normalized_laplacian, random_walk
-from lowfold.kernels import gaussian
+from lowfold._core.run import Run
+from lowfold.graph import Points, geodesics, laplacian, normalized_laplacian, random_walk
+from lowfold.kernels import Patches, gaussian, geometry_of, limit_weights, tangent_alignment
 from lowfold.methods.registry import BY_NAME
+from lowfold.metrics import resolve_metric
 
 SEEDS = [0, 1, 2]
 
@@ -142,6 +144,72 @@ def test_lpp_with_more_features_than_points_is_laplacian_eigenmaps(seed: int) ->
     linear = lowfold.LPP(2, n_neighbors=6).fit(X)
     Y, Z = linear.embedding_, eigenmaps.embedding_
     assert same(Y - Y.mean(axis=0), Z - Z.mean(axis=0))
+
+
+@needs("LPP", "KernelLPP")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_kernel_lpp_is_between_lpp_and_laplacian_eigenmaps(seed: int) -> None:
+    """With a linear kernel it is LPP; with an invertible one it can take all functions."""
+    X = lowfold.datasets.s_curve(60, random_state=seed).X
+    linear = lowfold.KernelLPP(2, n_neighbors=8, kernel="linear").fit_transform(X)
+    Y = lowfold.LPP(2, n_neighbors=8).fit_transform(X)
+    assert same(linear - linear.mean(axis=0), Y - Y.mean(axis=0))
+    rich = lowfold.KernelLPP(2, n_neighbors=8, kernel="laplacian", gamma=2.0, reg=1e-12).fit_transform(X)
+    Z = lowfold.LaplacianEigenmaps(2, n_neighbors=8).fit_transform(X)
+    assert span(rich - rich.mean(axis=0), Z - Z.mean(axis=0)) < 1e-3
+
+
+@needs("MVU")
+def test_unfolding_with_all_distances_kept_is_pca() -> None:
+    """Maximum variance unfolding has the objective of PCA; with every pair a constraint nothing can unfold."""
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    assert same(lowfold.MVU(2, n_neighbors=29).fit_transform(X), lowfold.PCA(2).fit_transform(X), 1e-3)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_diffusion_maps_without_a_graph(seed: int) -> None:
+    """The basic form joins all pairs: P = D^-1 K by the formula, and a graph of all neighbours gives the same."""
+    X = np.random.default_rng(seed).normal(size=(40, 3))
+    model = lowfold.DiffusionMaps(3, threshold=0.0, scale=2.0, alpha=0.5, t=2).fit(X)
+    K = np.exp(-(cdist(X, X) ** 2) / 2.0)
+    q = np.sqrt(K.sum(axis=1))
+    K /= np.outer(q, q)
+    values, vectors = np.linalg.eig(K / K.sum(axis=1, keepdims=True))
+    order = np.argsort(-values.real)[1:4]
+    assert np.allclose(model.eigenvalues_, values.real[order])
+    weight = K.sum(axis=1) / K.sum()
+    psi = vectors.real[:, order] / np.sqrt((vectors.real[:, order] ** 2 * weight[:, None]).sum(axis=0))
+    assert same(model.embedding_, psi * values.real[order] ** 2)
+    joined = lowfold.DiffusionMaps(3, n_neighbors=39, scale=2.0, alpha=0.5, t=2).fit(X)
+    assert same(joined.embedding_, model.embedding_)
+
+
+@needs("LLE", "LTSA")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_on_flat_data_reconstruction_is_one_condition_among_those_of_ltsa(seed: int) -> None:
+    """LTSA's projector takes affine functions out of a patch; e_i - w_i of LLE annihilates them, so it stays."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((60, 2)) @ np.linalg.qr(rng.normal(size=(4, 2)))[0].T
+    lle = lowfold.LLE(2, n_neighbors=7, reg=0).fit(X)
+    source = Points(X, resolve_metric("euclidean", None, X))
+    patches = Patches.around(lle.neighbors_)
+    A, _ = tangent_alignment(patches, geometry_of(source, lle.neighbors_), 2, Run())
+    for i in range(0, 60, 7):
+        members = patches.members[patches.indptr[i] : patches.indptr[i + 1]]
+        V = X[members[1:]] - X[i]
+        row = np.append(1.0, -limit_weights((V @ V.T)[None])[0])
+        assert np.allclose(A.local(i) @ row, row, atol=1e-6)
+    null = np.column_stack([np.ones(60), X])
+    for K in (lle.kernel().dense(), lowfold.LTSA(2, n_neighbors=7).fit(X).kernel().dense()):
+        assert np.abs(K @ null).max() < 1e-9
+
+
+def test_global_and_local_kernels() -> None:
+    """Isomap's kernel couples all pairs, those of LLE, LTSA, Hessian LLE and Laplacian eigenmaps neighbours only."""
+    X = lowfold.datasets.swiss_roll(300, random_state=0).X
+    assert (np.abs(lowfold.Isomap(2, n_neighbors=8).fit(X).kernel().dense()) > 0).mean() > 0.99
+    for name in ("LLE", "LTSA", "HessianLLE", "LaplacianEigenmaps"):
+        assert (np.abs(getattr(lowfold, name)(2, n_neighbors=8).fit(X).kernel().dense()) > 0).mean() < 0.25
 
 
 @needs("LLE")

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import lowfold
+from lowfold import geometry
 from lowfold._core.errors import InvalidInput
+from lowfold.geometry import Manifold
 from lowfold.graph import Graph, Points, nearest, within_radius
 from lowfold.kernels._connection import align, connection, local_dimensions, local_pca, orientation
 from lowfold.methods._vector_extend import pair_order, vector_features
@@ -48,6 +50,70 @@ def test_alignment_is_great_circle_transport(seed: int) -> None:
         R = np.eye(3) + s * K + (1 - c) * K @ K  # turns x_j into x_i
         assert np.allclose(bases[a].T @ R @ bases[b], T, atol=1e-10)
     assert np.allclose(certainty, [X[a] @ X[b] for a, b in zip(i, j)])
+
+
+def surface_sample(surface: Manifold, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Points even in area: of the torus of radii 2 and 1, or the ellipsoid of half axes 1, 1.5 and 2."""
+    if surface.name == "torus":
+        u = rng.random((4 * n, 2)) * 2 * np.pi
+        return surface.charts[0].points(u[rng.random(4 * n) < (2 + np.cos(u[:, 1])) / 3][:n])
+    axes = np.array([1.0, 1.5, 2.0])
+    v = rng.normal(size=(6 * n, 3))
+    v /= np.linalg.norm(v, axis=1, keepdims=True)
+    stretch = np.linalg.norm(v / axes, axis=1)
+    return (v * axes)[rng.random(6 * n) < stretch / stretch.max()][:n]
+
+
+def carried(surface: Manifold, count: int, length: float, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Geodesics of that length: their ends y and x, tangent planes there, and P (3, 3), transport from y to x."""
+    chart = surface.charts[0]
+    u = chart.coordinates(surface_sample(surface, 20 * count, rng))
+    u = u[np.linalg.norm(u, axis=1) < 1][:count] if surface.name == "ellipsoid" else u[:count]
+    E = geometry.tangent_basis(chart, u)
+    way = rng.normal(size=(count, 2))
+    way *= length / np.linalg.norm((E @ way[:, :, None])[:, :, 0], axis=1, keepdims=True)
+    shot = geometry.shoot(chart, u, way, np.repeat(np.eye(2)[None], count, axis=0))
+    F = geometry.tangent_basis(chart, shot.coordinates)
+    P = F @ shot.carried.transpose(0, 2, 1) @ np.linalg.pinv(E)
+    return chart.points(u), chart.points(shot.coordinates), np.linalg.qr(E)[0], np.linalg.qr(F)[0], P
+
+
+SURFACES = {"ellipsoid": geometry.ellipsoid((1.0, 1.5, 2.0)), "torus": geometry.torus(2.0, 1.0)}
+
+
+@pytest.mark.parametrize("name", SURFACES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_aligned_planes_carry_vectors_to_third_order(name: str, seed: int) -> None:
+    """Singer & Wu (2012), Theorem B.2: with the true planes |O_ij - transport| = O(h^3), an eighth for half the way."""
+    errors = []
+    for h in (0.2, 0.1):
+        _, _, Oy, Ox, P = carried(SURFACES[name], 80, h, np.random.default_rng(seed))
+        errors.append(np.linalg.norm(align(Ox, Oy)[0] - Ox.transpose(0, 2, 1) @ P @ Oy, axis=(1, 2)))
+    assert errors[0].max() < 2e-3
+    assert errors[1].max() < errors[0].max() / 6
+    assert np.median(errors[1]) < np.median(errors[0]) / 6
+
+
+@pytest.mark.parametrize("name", SURFACES)
+def test_transport_improves_with_the_sample(name: str) -> None:
+    """With planes found by local PCA the error is O(h^2): it falls like 1 / n for a fixed number of neighbours."""
+    surface, area = SURFACES[name], {"ellipsoid": 28.0, "torus": 8 * np.pi**2}[name]
+    medians = []
+    for n in (500, 2000, 8000):
+        rng = np.random.default_rng(n)
+        h = 0.7 * np.sqrt(20 * area / np.pi / n)  # well inside a neighbourhood of 20 points
+        y, x, _, _, P = carried(surface, 60, h, rng)
+        X = np.vstack([y, x, surface_sample(surface, n, rng)])
+        near = nearest(source(X), 20)
+        bases = local_pca(X, near, float((near.union().lengths ** 2).mean()) / 2, 2).bases
+        Oy, Ox = bases[:60], bases[60:120]
+        medians.append(np.median(np.linalg.norm(align(Ox, Oy)[0] - Ox.transpose(0, 2, 1) @ P @ Oy, axis=(1, 2))))
+    assert medians[0] < 0.03
+    assert medians[1] < medians[0] / 2.5
+    assert medians[2] < medians[1] / 2.5
+    model = lowfold.VectorDiffusionMaps(1, n_neighbors=20, tangent_dim=2).fit(X[:150])
+    near = nearest(source(X[:150]), 20)
+    assert np.allclose(model.tangents_, local_pca(X[:150], near, model.scale_ / 2, 2).bases)
 
 
 def test_local_pca_finds_tangent_planes() -> None:
@@ -214,6 +280,14 @@ def test_new_points(seed: int) -> None:
     near = model.distances(X[:5] + 1e-6, X[:5], kind="diffusion")
     assert near.shape == (5, 5)
     assert (np.argmin(near, axis=1) == np.arange(5)).all()
+
+
+def test_fields_that_belong_together_are_not_parted() -> None:
+    """Data that fill their space: every eigenvalue comes as often as there are directions."""
+    X = np.random.default_rng(0).random((80, 3))
+    model = lowfold.VectorDiffusionMaps(2).fit(X)
+    assert model.tangent_dim_ == 3
+    assert np.allclose(model.eigenvalues_.reshape(4, 3), model.eigenvalues_[::3, None])
 
 
 def test_words() -> None:

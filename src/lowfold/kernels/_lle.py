@@ -124,12 +124,13 @@ def reconstruction_alignment(
     return Alignment(patches, B), residuals
 
 
-def outlier_factors(residuals: Floats, scale: float) -> Floats:
+def outlier_factors(residuals: Floats, scale: float, counted: NDArray[np.bool_] | None = None) -> Floats:
     """rho_i = 1 / (1 + (r_i / s)^2), s = `scale` times the median residual: near 0 for points their neighbours miss.
 
-    Gering (2002) proposes to reduce the reconstruction weights of points with a large least-squares residual.
+    Gering (2002) proposes to reduce the reconstruction weights of points with a large least-squares residual. The
+    median is that of the points `counted`: repeated points have the residual 0.
     """
-    s = scale * float(np.median(residuals))
+    s = scale * float(np.median(residuals if counted is None else residuals[counted]))
     return 1.0 / (1.0 + (residuals / s) ** 2) if s > 0 else np.where(residuals > 0, 1e-3, 1.0)
 
 
@@ -164,9 +165,10 @@ def modified_alignment(
 
 
 def _median_share(patches: Patches, geometry: Geometry, d: int) -> float:
-    """eta: the median over the points of (energy beyond d directions) / (energy inside)."""
+    """eta: the median over the points of (energy beyond d directions) / (energy inside); repeated points count once."""
     shares = []
-    for _, index, _ in patches.groups(geometry.cost):
+    for rows, index, _ in patches.groups(geometry.cost):
+        index = index[~patches.twin[rows]]
         values, _ = stacked_eigh(geometry.spokes(index[:, 0].astype(np.int64), index[:, 1:]))
         values = np.maximum(values[:, ::-1], 0.0)
         inside = values[:, :d].sum(axis=1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from lowfold.graph import Measured, Neighbors, Pairs, Points, Source
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+NewPoints = NDArray[np.floating] | Neighbors  # rows of features or of distances, or the measured distances alone
 
 RANK_TOL = 1e-7  # singular values are roots of a Gram matrix's eigenvalues: below this of the largest is rounding
 
@@ -94,11 +95,11 @@ class Geometry(Protocol):
         """(m, K, p): rows whose inner products are those of the members about their centroid."""
         ...
 
-    def spokes(self, centre: NDArray[np.integer] | NDArray[np.floating], index: NDArray[np.integer]) -> Floats:
+    def spokes(self, centre: NDArray[np.integer] | NewPoints, index: NDArray[np.integer]) -> Floats:
         """C (m, k, k): C_jl = <x_j - c, x_l - c> about `centre`: indices (m,) or new points."""
         ...
 
-    def project(self, queries: NDArray[np.floating], index: NDArray[np.integer]) -> Floats:
+    def project(self, queries: NewPoints, index: NDArray[np.integer]) -> Floats:
         """(m, K): <x_j - mean, q - mean> for the members j of each patch and one new point q per patch."""
         ...
 
@@ -124,12 +125,14 @@ class Coordinates:
         P -= P.mean(axis=1, keepdims=True)
         return np.asarray(P)
 
-    def spokes(self, centre: NDArray[np.integer] | NDArray[np.floating], index: NDArray[np.integer]) -> Floats:
+    def spokes(self, centre: NDArray[np.integer] | NewPoints, index: NDArray[np.integer]) -> Floats:
+        assert isinstance(centre, np.ndarray)
         c = self.F[centre] if centre.dtype.kind in "iu" else self.points.features(np.asarray(centre))
         Z = self.F[index].astype(np.float64) - c.astype(np.float64)[:, None, :]
         return np.asarray(Z @ Z.transpose(0, 2, 1))
 
-    def project(self, queries: NDArray[np.floating], index: NDArray[np.integer]) -> Floats:
+    def project(self, queries: NewPoints, index: NDArray[np.integer]) -> Floats:
+        assert isinstance(queries, np.ndarray)
         P = self.F[index].astype(np.float64)
         q = self.points.features(queries).astype(np.float64) - P[:, 0]
         P -= P[:, :1].copy()
@@ -141,7 +144,8 @@ class Coordinates:
 class Lengths:
     """Geometry of distances alone: a matrix, a metric without a feature map, or the measured pairs of a sparse graph.
 
-    A pair inside a patch that was not measured takes the shortest path inside the patch.
+    A pair inside a patch that was not measured takes the shortest path inside the patch, and so does a new point with
+    some of its distances.
     """
 
     source: Pairs | Points | Neighbors
@@ -164,31 +168,41 @@ class Lengths:
         values, V = stacked_eigh(double_centred(self.squared(index)))
         return np.asarray(V * np.sqrt(np.maximum(values, 0.0))[:, None, :])
 
-    def spokes(self, centre: NDArray[np.integer] | NDArray[np.floating], index: NDArray[np.integer]) -> Floats:
-        if centre.dtype.kind in "iu":
+    def spokes(self, centre: NDArray[np.integer] | NewPoints, index: NDArray[np.integer]) -> Floats:
+        if isinstance(centre, np.ndarray) and centre.dtype.kind in "iu":
             S = self.squared(np.concatenate([centre[:, None].astype(np.int64), index], axis=1))
             to, S = S[:, 0, 1:], S[:, 1:, 1:]
         else:
-            to, S = self._to_queries(np.asarray(centre), index), self.squared(index)
+            S = self.squared(index)
+            to = self._to_queries(cast("NewPoints", centre), index, S)
         C = 0.5 * (to[:, :, None] + to[:, None, :] - S)
         values, V = stacked_eigh(C)
         if values.min(initial=0.0) < 0:  # distances that no points have: the nearest Gram matrix that some points have
             C = (V * np.maximum(values, 0.0)[:, None, :]) @ V.transpose(0, 2, 1)
         return C
 
-    def project(self, queries: NDArray[np.floating], index: NDArray[np.integer]) -> Floats:
-        to = self._to_queries(queries, index)
-        norms = np.diagonal(double_centred(self.squared(index)), axis1=1, axis2=2)
+    def project(self, queries: NewPoints, index: NDArray[np.integer]) -> Floats:
+        S = self.squared(index)
+        to = self._to_queries(queries, index, S)
+        norms = np.diagonal(double_centred(S), axis1=1, axis2=2)
         T = 0.5 * (norms - to)
         return np.asarray(T - T.mean(axis=1, keepdims=True))
 
-    def _to_queries(self, queries: NDArray[np.floating], index: NDArray[np.integer]) -> Floats:
-        """Squared distances from each new point to the members of its patch: rows of features, or of distances."""
+    def _to_queries(self, queries: NewPoints, index: NDArray[np.integer], inside: Floats) -> Floats:
+        """Squared distances from each new point to the members of its patch; `inside` are theirs to each other."""
         if isinstance(self.source, Points):
+            assert isinstance(queries, np.ndarray)
             return np.stack([self.source.rows(q[None], row)[0] for q, row in zip(queries, index)]) ** 2
-        D = np.take_along_axis(queries, index.astype(np.int64), axis=1).astype(np.float64)
+        if isinstance(queries, Neighbors):
+            D = _measured(queries, np.repeat(np.arange(len(index)), index.shape[1]), index.ravel()).reshape(index.shape)
+        else:
+            D = np.take_along_axis(queries, index.astype(np.int64), axis=1).astype(np.float64)
+        gaps = ~np.isfinite(D)
+        if gaps.any():
+            paths = np.where(gaps, np.inf, D)[:, :, None] + np.sqrt(inside)
+            D = np.where(gaps, paths.min(axis=1), D)
         if not np.isfinite(D).all():
-            raise InvalidInput("a new point needs its distances to the patch it falls into; some are NaN or inf")
+            raise InvalidInput("a new point needs distances to the patch it falls into; all of them are NaN or inf")
         return np.asarray(D**2)
 
 
@@ -210,17 +224,20 @@ def double_centred(S: Floats) -> Floats:
 def _stored(pairs: Neighbors, index: NDArray[np.integer]) -> Floats:
     """Measured distances inside each patch, in whichever direction they were measured; NaN elsewhere."""
     m, K = index.shape
-    rows = np.repeat(np.arange(pairs.n), pairs.counts)
-    keys = rows * pairs.n_points + pairs.indices
-    order = np.argsort(keys, kind="stable")
-    keys, lengths = keys[order], pairs.distances[order]
-    i, j = index[:, :, None].astype(np.int64), index[:, None, :].astype(np.int64)
-    wanted = (i * pairs.n_points + j).reshape(-1)
-    place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    D = np.where(keys[place] == wanted, lengths[place], np.nan).reshape(m, K, K)
+    D = _measured(pairs, np.repeat(index, K, axis=1).ravel(), np.tile(index, (1, K)).ravel()).reshape(m, K, K)
     D = np.fmin(D, D.transpose(0, 2, 1))
     D[:, np.arange(K), np.arange(K)] = 0.0
     return D
+
+
+def _measured(pairs: Neighbors, rows: NDArray[np.integer], columns: NDArray[np.integer]) -> Floats:
+    """The stored distances of those pairs, NaN where there is none."""
+    keys = pairs.rows() * pairs.n_points + pairs.indices
+    order = np.argsort(keys, kind="stable")
+    keys, lengths = keys[order], pairs.distances[order]
+    wanted = rows.astype(np.int64) * pairs.n_points + columns
+    place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    return np.where(keys[place] == wanted, lengths[place], np.nan)
 
 
 def _completed(D: Floats) -> Floats:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
 from lowfold.graph import Measured, Neighbors, Pairs
 from lowfold.kernels import Lengths, applied_reg, geometry_of, gram_weights, tangents
@@ -26,11 +25,10 @@ class ReconstructionRow:
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         geometry = geometry_of(trained.source, found)
-        rows_of = query_rows(queries)
         Y = trained.coordinates
         out = np.empty((found.n, Y.shape[1]))
         for now, index in blocks_of_rows(found, geometry.cost):
-            C = geometry.spokes(rows_of[now], index)
+            C = geometry.spokes(query_rows(queries, now), index)
             reg = applied_reg(self.reg, self.reg_when, C.shape[1], geometry.n_features, Y.shape[1])
             out[now] = np.einsum("mk,mkd->md", gram_weights(C, reg=reg, kind=self.kind), Y[index])
         return out
@@ -59,13 +57,12 @@ class PatchMap:
         flat = self.members[np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], sizes)]
         patches = Neighbors(indptr, flat, np.zeros(len(flat)), found.n_points)
         geometry = geometry_of(trained.source, patches)
-        rows_of = query_rows(queries)
         for now, index in blocks_of_rows(patches, geometry.cost):
             if index.shape[1] < 2:
                 continue
             local = tangents(geometry.centred(index), d)
             inverse = np.where(local.sigma > 0, 1.0 / np.where(local.sigma > 0, local.sigma, 1.0) ** 2, 0.0)
-            along = local.V.transpose(0, 2, 1) @ geometry.project(rows_of[now], index)[:, :, None]
+            along = local.V.transpose(0, 2, 1) @ geometry.project(query_rows(queries, now), index)[:, :, None]
             slope = local.V.transpose(0, 2, 1) @ Y[index]
             out[now] = Y[index].mean(axis=1) + ((inverse * along[:, :, 0])[:, None, :] @ slope)[:, 0]
         return out
@@ -80,13 +77,11 @@ class NearestCorner:
         return np.asarray(trained.coordinates[found.indices[found.indptr[:-1]]])
 
 
-def query_rows(queries: Queries) -> NDArray[np.floating]:
-    """New points as rows: of features, or of distances to the training points."""
+def query_rows(queries: Queries, rows: NDArray[np.int64]) -> NDArray[np.floating] | Neighbors:
+    """Some of the new points: rows of features, of distances to the training points, or of those that were measured."""
     if isinstance(queries, Measured):
-        raise InvalidInput(
-            "new points need their distances to all training points; pass a dense matrix instead of a sparse one"
-        )
-    return queries.distances if isinstance(queries, Pairs) else queries
+        return queries.pairs.take(rows)
+    return (queries.distances if isinstance(queries, Pairs) else queries)[rows]
 
 
 def blocks_of_rows(found: Neighbors, cost: int) -> Any:

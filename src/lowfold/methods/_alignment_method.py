@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from lowfold._core.errors import Disconnected, DisconnectedWarning, InvalidInput
+from lowfold._core.errors import AccuracyWarning, Disconnected, DisconnectedWarning, InvalidInput
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold.graph import (
@@ -31,6 +31,7 @@ from lowfold.graph import (
 )
 from lowfold.kernels import Alignment, Geometry, Patches, align, bridge_alignment, geometry_of, kernel_sum, twins
 from lowfold.methods._alignment_extend import NearestCorner
+from lowfold.methods._alignment_mass import choose_mass, diagonal_mass
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._graph_method import GraphMethod
@@ -43,6 +44,7 @@ class AlignmentMethod(GraphMethod):
     """Adds `neighbors_`; a method writes `_alignment`, and `_piece_labels` where patches are not what must connect."""
 
     symmetrize: ClassVar[str] = "union"  # of `graph_`, which is only for looking at
+    per_point: ClassVar[tuple[str, ...]] = ("local_errors_", "robust_weights_", "weight_counts_")
 
     # What a method writes -------------------------------------------------------------------------------------------
 
@@ -71,7 +73,14 @@ class AlignmentMethod(GraphMethod):
 
     def _bottom(self, K: SparseOperator, data: Data, run: Run) -> Eigenpairs:
         """Eigenvectors 2..d+1 from the bottom; repeated points get the very place of the first of them."""
-        pairs = smallest(K, self.n_components, null=np.ones((data.n, 1)), run=run)
+        asked = getattr(self, "mass", None)  # LTSA and Hessian LLE have it
+        used = "points" if asked is None else choose_mass(asked, K, data.source, self.n_components)
+        mass = diagonal_mass(K) if used == "kernel" else None
+        pairs = smallest(K, self.n_components, mass=mass, null=np.ones((data.n, 1)), run=run)
+        if asked is not None:
+            self.mass_ = used
+        if asked is not None and used == "points":
+            self._warn_of_single_points(pairs.vectors)
         assert data.neighbors is not None
         twin = np.flatnonzero(twins(data.neighbors))
         if len(twin) == 0:
@@ -79,6 +88,19 @@ class AlignmentMethod(GraphMethod):
         vectors = pairs.vectors.copy()  # the kernel holds them together up to the size of the eigenvalue only
         vectors[twin] = vectors[data.neighbors.indices[data.neighbors.indptr[twin]]]
         return replace(pairs, vectors=vectors)
+
+    def _warn_of_single_points(self, V: NDArray[np.float64]) -> None:
+        """Say that a coordinate is (almost) the indicator of one point, 1 / sum v^4 < 2."""
+        alone = np.flatnonzero((V**4).sum(axis=0) > 0.5)
+        if len(V) >= 100 and len(alone):
+            rows = np.abs(V[:, alone]).argmax(axis=0)
+            warnings.warn(
+                f"coordinate {alone[0] + 1} of {type(self).__name__} tells one point from all others (row {rows[0]}), "
+                "because its neighbourhoods hardly hold it; mass='kernel' does not let such points count, and more "
+                "n_neighbors hold them",
+                AccuracyWarning,
+                stacklevel=8,
+            )
 
     def kernel(self) -> SparseOperator:
         """The alignment kernel, rebuilt from the neighbourhoods and bridges that the model keeps."""

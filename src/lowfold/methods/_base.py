@@ -49,6 +49,13 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def kernel(self) -> Operator:
         """The operator from which the embedding can be recomputed, rebuilt from what the model keeps."""
 
+    def operator(self) -> Operator:
+        """`kernel()` under a name that every method has: KernelPCA and KernelLPP have scikit-learn's parameter `kernel`
+        in its place.
+        """
+        check_is_fitted(self)
+        return self.kernel()
+
     # scikit-learn's side --------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -172,7 +179,7 @@ class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"{type(self).__name__} produced {int((~inside).sum())} rows that are not finite; "
                 "look for values of very different size in X, or try another solver"
             )
-        self._normal = normal_map(fit.coordinates[inside], self.normalization)
+        self._normal = normal_map(fit.coordinates if inside.all() else fit.coordinates[inside], self.normalization)
         self._trained = Trained(
             data.source,
             fit.graph,

@@ -23,6 +23,7 @@ from lowfold.graph import (
 from lowfold.methods._base import Method
 from lowfold.methods._extend import Barycentric, Piece, Pieces
 from lowfold.methods._fit import Data, Fit, Floats, Trained
+from lowfold.metrics import pairwise
 
 
 class GraphMethod(Method):
@@ -32,6 +33,8 @@ class GraphMethod(Method):
     caps_bridges: ClassVar[bool] = (
         False  # a bridge in the graph is no longer than its longest edge: for weights, not paths
     )
+    per_point: ClassVar[tuple[str, ...]] = ()  # fitted attributes with a row per point: put together from the pieces
+    of_largest: ClassVar[tuple[str, ...]] = ()  # arrays that every piece has for itself: those of the largest are kept
 
     def _graph(self, data: Data, run: Run) -> Graph:
         """The symmetric graph of the data, by every graph parameter of self; bridges included."""
@@ -137,12 +140,13 @@ class GraphMethod(Method):
         only_largest = self.on_disconnected == "largest"
         coordinates = np.full((n, d), np.nan)
         pieces: list[Piece] = []
+        extras: list[dict[str, Any]] = []
         first: Fit | None = None
         edge = 0.0
         for c in range(1 if only_largest else int(labels.max()) + 1):
             rows = np.flatnonzero(labels == c)
             part = data.subset(rows)
-            fit = self._embed_piece(part, run)
+            fit = self._for_piece(rows)._embed_piece(part, run)
             first = first or fit
             Y = fit.coordinates
             width = float(np.ptp(Y[:, 0]))
@@ -154,6 +158,7 @@ class GraphMethod(Method):
             coordinates[rows] = Y + offset
             trained = Trained(part.source, fit.graph, Y, self._query_neighbors(part), self.radius, self.search)
             pieces.append(Piece(rows, trained, fit.extend, offset))
+            extras.append(fit.extra)
         assert first is not None
         if only_largest:
             warnings.warn(
@@ -163,8 +168,22 @@ class GraphMethod(Method):
                 stacklevel=6,
             )
         piece_of = np.where(labels < len(pieces), labels, -1)
-        extra = {name: value for name, value in first.extra.items() if np.ndim(value) == 0}
+        extra = self._gathered([piece.rows for piece in pieces], extras, n)
         return Fit(coordinates, first.pairs, data.graph, Pieces(tuple(pieces), piece_of), first.invert, extra)
+
+    def _gathered(self, rows: list[NDArray[np.int64]], extras: list[dict[str, Any]], n: int) -> dict[str, Any]:
+        """Fitted attributes of a model in pieces: numbers of the largest, rows and landmarks of every piece."""
+        kept = {name: v for name, v in extras[0].items() if np.ndim(v) == 0 or name in self.of_largest}
+        for name in self.per_point:
+            parts = [(at, extra[name]) for at, extra in zip(rows, extras, strict=True) if extra.get(name) is not None]
+            if parts:
+                kept[name] = _rows_of_pieces(parts, n)
+        chosen = [at[e["landmarks_"]] for at, e in zip(rows, extras, strict=True) if e.get("landmarks_") is not None]
+        return {**kept, "landmarks_": np.sort(np.concatenate(chosen))} if chosen else kept
+
+    def _for_piece(self, rows: NDArray[np.int64]) -> GraphMethod:
+        """The method for one component: parameters that name or count points are those of its rows."""
+        return self
 
     def _embed_piece(self, part: Data, run: Run) -> Fit:
         """A component with too few points for n_components directions has those it can have; the rest are 0."""
@@ -175,11 +194,47 @@ class GraphMethod(Method):
         Y = np.zeros((part.n, d))
         extend = _Corner()
         pairs = None
+        extra: dict[str, Any] = {}
         if room >= 1:
             smaller = type(self)(**{**self.get_params(deep=False), "n_components": room})
             fit = smaller._embed(part, run)
-            Y[:, :room], pairs = fit.coordinates, fit.pairs
-        return Fit(Y, pairs, part.graph, extend, Barycentric())
+            Y[:, :room], pairs, extra = fit.coordinates, fit.pairs, fit.extra
+        return Fit(Y, pairs, part.graph, extend, Barycentric(), extra)
+
+    def _of_one_model(self, what: str) -> None:
+        """Refuse what only a connected model of all points has."""
+        if isinstance(getattr(self._extend, "extend", self._extend), Pieces):
+            raise InvalidInput(
+                f"{what} needs one model of all points; with on_disconnected={self.on_disconnected!r} each component "
+                "has its own: fit the rows of one alone (component_labels_), or use on_disconnected='connect'"
+            )
+
+    def distances(self, A: Any, B: Any = None, *, kind: str = "embedding") -> NDArray[np.floating]:
+        """The learned metric: distances between rows of A and of B (of A itself if None), new or old points alike.
+
+        kind="embedding" is Euclidean distance after `transform`; NaN where on_disconnected="largest" left a point out.
+        """
+        if kind != "embedding" or getattr(self, "on_disconnected", None) != "largest":
+            return super().distances(A, B, kind=kind)
+        first = self.transform(A)
+        second = first if B is None else self.transform(B)
+        rows, columns = (np.flatnonzero(np.isfinite(Y).all(axis=1)) for Y in (first, second))
+        out = np.full((len(first), len(second)), np.nan)
+        if len(rows) and len(columns):
+            out[np.ix_(rows, columns)] = pairwise(first[rows], None if B is None else second[columns])
+        return out
+
+
+def _rows_of_pieces(parts: list[tuple[NDArray[np.int64], Any]], n: int) -> NDArray[Any]:
+    """One array of n rows; NaN, or 0 in whole numbers, where no piece has any. Narrower pieces are filled with 0."""
+    arrays = [(rows, np.asarray(value)) for rows, value in parts]
+    shape = tuple(np.max([value.shape[1:] for _, value in arrays], axis=0, initial=0).astype(int))
+    dtype = arrays[0][1].dtype
+    out = np.full((n, *shape), np.nan if dtype.kind == "f" else 0, dtype=dtype)
+    for rows, value in arrays:
+        out[rows] = 0
+        out[np.ix_(rows, *(np.arange(width) for width in value.shape[1:]))] = value
+    return out
 
 
 class _Corner:

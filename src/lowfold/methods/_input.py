@@ -34,8 +34,10 @@ def read_points(estimator: Any, X: Any, *, reset: bool, min_samples: int = 1) ->
 
 def check_range(X: NDArray[np.floating]) -> None:
     """Refuse values whose distances cannot be squared and summed without overflow or underflow."""
-    size = float(np.abs(X).max(initial=0.0))
-    spread = float((X.max(axis=0, initial=-np.inf) - X.min(axis=0, initial=np.inf)).max(initial=0.0)) if X.size else 0.0
+    if X.size == 0 or X.dtype.itemsize <= 4:  # float32 ends at 3e38 and 1e-45
+        return
+    high, low = X.max(axis=0), X.min(axis=0)
+    size, spread = float(max(high.max(), -low.min())), float((high - low).max())
     if size > LARGEST or 0.0 < spread < SMALLEST:
         raise InvalidInput(
             f"X has values up to {size:.3g} and a spread of {spread:.3g}; between {SMALLEST:g} and {LARGEST:g} squared "

@@ -112,6 +112,12 @@ class DiffusionMaps(GraphMethod):
         pieces; a bridge weighs as the longest edge
     residual_, gap_, solver_ : what the solve was worth
 
+    A model in pieces (`on_disconnected` "separate" or "largest") has a walk in every component: the rows of
+    `right_vectors_`, `left_vectors_`, `stationary_` and `local_scales_` belong to the component's own walk, so that
+    `stationary_` sums to 1 in each; rows of components that were not embedded, or are single points, are NaN.
+    `eigenvalues_`, `scale_`, `residual_` and `gap_` are those of the largest component; `walk`, `kernel` and
+    `dimension` need one connected model.
+
     Examples
     --------
     >>> import lowfold
@@ -121,6 +127,7 @@ class DiffusionMaps(GraphMethod):
     ((300, 2), True)
     """
 
+    per_point: ClassVar[tuple[str, ...]] = ("right_vectors_", "left_vectors_", "stationary_", "local_scales_")
     caps_bridges: ClassVar[bool] = True  # else a far component would hang on a weight of zero
     limits: ClassVar[Limits] = {
         **LIMITS,
@@ -357,6 +364,7 @@ class DiffusionMaps(GraphMethod):
 
     def walk(self) -> Walk:
         """The Markov chain of the model, rebuilt: `operator`, `transition()`, `stationary`, `degrees`, `densities`."""
+        self._of_one_model("walk()")
         source = self._trained.source
         if self.landmarks_ is not None:
             source = None if source is None else source.subset(self.landmarks_)

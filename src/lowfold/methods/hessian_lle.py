@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Flag, Int, Limits, Null
+from lowfold._core.limits import Choice, Flag, Int, Limits, Null
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold.graph import Neighbors
 from lowfold.kernels import Alignment, Geometry, Patches, hessian_alignment, quadratic_dimension
 from lowfold.methods._alignment_extend import PatchMap
+from lowfold.methods._alignment_mass import MASSES
 from lowfold.methods._alignment_method import AlignmentMethod
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Floats
@@ -49,7 +50,12 @@ class HessianLLE(AlignmentMethod):
     anchor : int or None, default=None
         Scale of the coordinates. None: V'V = I over all points. A point's number: over that point's neighbourhood N_0
         (the point included), Y = V R^(-1/2) with R = sum over N_0 of v v', as Donoho & Grimes do, so that lengths are
-        right near it.
+        right near it. Where pieces are embedded by themselves, only the one with the point is scaled so.
+    mass : {"auto", "points", "kernel"}, default="auto"
+        What a point counts: with "points" Y'Y = I, as published; with "kernel" Y' D Y = I and Y' D 1 = 0, D = diag(K).
+        A point that only its own patch holds, and hardly, has an eigenvector of its own near zero; images and
+        other scattered data have such points. "auto" is "kernel" where `n_components` single points have less energy
+        (K_ii) than the leading principal components have, which on smooth surfaces they do not.
     {on_disconnected}
     {normalization}
     {solver}
@@ -59,9 +65,11 @@ class HessianLLE(AlignmentMethod):
 
     Attributes
     ----------
-    embedding_ : array (n, n_components); natural: as `anchor` says
+    embedding_ : array (n, n_components); natural: as `anchor` and `mass` say
     eigenvalues_ : array (n_components,), ascending, the zero of the constant left out
-    local_errors_ : array (n,), sum of the singular values of each patch beyond n_components: 0 where it is flat
+    mass_ : "points" or "kernel", what was used
+    local_errors_ : array (n,), sum of the singular values of each patch beyond n_components: 0 where it is flat, NaN
+        in pieces that were not embedded or fit into one patch
     reconstruction_error_ : float, tr(V' K V) = sum of eigenvalues_
     neighbors_, graph_, n_neighbors_, component_labels_, bridges_ : neighbourhoods and their pieces
     residual_, gap_, solver_ : what the solve was worth
@@ -78,6 +86,7 @@ class HessianLLE(AlignmentMethod):
         **LIMITS,
         "include_self": (Flag(), Null("n_components > 1")),
         "anchor": (Int(0), Null("all points")),
+        "mass": (Choice(MASSES),),
     }
 
     def __init__(
@@ -91,6 +100,7 @@ class HessianLLE(AlignmentMethod):
         search: str = "auto",
         include_self: bool | None = None,
         anchor: int | None = None,
+        mass: str = "auto",
         on_disconnected: str = "connect",
         normalization: str = "natural",
         solver: str = "auto",
@@ -106,6 +116,7 @@ class HessianLLE(AlignmentMethod):
         self.search = search
         self.include_self = include_self
         self.anchor = anchor
+        self.mass = mass
         self.on_disconnected = on_disconnected
         self.normalization = normalization
         self.solver = solver
@@ -142,8 +153,20 @@ class HessianLLE(AlignmentMethod):
             graph=None,
             extend=PatchMap(patches.indptr, patches.members),
             invert=Barycentric(),
-            extra={**errors, "reconstruction_error_": float(pairs.values.sum())},
+            extra={**errors, "reconstruction_error_": float(pairs.values.sum()), "mass_": self.mass_},
         )
+
+    def _for_piece(self, rows: NDArray[np.int64]) -> HessianLLE:
+        """The anchor's own component is scaled by it, the others by all their points."""
+        if self.anchor is None:
+            return self
+        inside = np.flatnonzero(rows == self.anchor)
+        if len(inside) == 0 and self.on_disconnected == "largest":
+            raise InvalidInput(f"anchor = {self.anchor} is not in the largest component, which alone is embedded")
+        anchor = int(inside[0]) if len(inside) else None
+        method = type(self)(**{**self.get_params(deep=False), "anchor": anchor})
+        method.component_labels_ = self.component_labels_
+        return method
 
     def _anchored(self, V: Floats, patches: Patches) -> Floats:
         """V R^(-1/2), R = sum over the anchor's patch of v v'."""

@@ -54,7 +54,7 @@ class Isomap(GraphMethod):
         neighbours: undoes a change of scale from place to place where the sampling was even before it.
     landmarks : int, array of indices or None, default=None
         Classical MDS of so many points only; all others by their geodesics to them (triangulation). Only these rows of
-        geodesics are ever computed: for large n.
+        geodesics are ever computed: for large n. Where pieces are embedded by themselves, at most so many in each.
     landmark_rule : {"maxmin", "random", "kmeans++"}, default="maxmin"
         How landmarks are chosen; see `lowfold.kernels.choose_landmarks`.
     shift : float of at least 0, "minimal", "bound" or None, default=None
@@ -179,6 +179,22 @@ class Isomap(GraphMethod):
             )
         return chosen
 
+    def _for_piece(self, rows: NDArray[np.int64]) -> Isomap:
+        """At most `landmarks` of them in each component, or those of the given ones that lie in it."""
+        if self.landmarks is None:
+            return self
+        if np.ndim(self.landmarks) == 0:
+            asked: int | NDArray[np.int64] = min(int(self.landmarks), len(rows))
+        else:
+            asked = np.flatnonzero(np.isin(rows, self.landmarks))
+            if len(asked) <= min(self.n_components, len(rows) - 1):
+                raise InvalidInput(
+                    f"only {len(asked)} of the given landmarks lie in a component of {len(rows)} points; name more "
+                    f"than n_components = {self.n_components} in each, give their number instead, or use "
+                    "on_disconnected='connect'"
+                )
+        return type(self)(**{**self.get_params(deep=False), "landmarks": asked})
+
     def _landmarks_asked(self, n: int) -> int | NDArray[np.int64] | None:
         return self.landmarks
 
@@ -186,6 +202,7 @@ class Isomap(GraphMethod):
         """-1/2 H (d_G o d_G) H, from the graph that the model keeps; geodesics are computed anew. Landmarks: among
         them.
         """
+        self._of_one_model("kernel()")
         rows = geodesics(self.graph_, self.landmarks_, self.landmarks_, method=self.paths, run=self._run())
         D = rows if self.landmarks_ is None else (rows + rows.T) / 2
         return centred_gram(D, shift=self.shift_, run=self._run())

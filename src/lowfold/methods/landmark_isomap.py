@@ -34,7 +34,7 @@ class LandmarkIsomap(Isomap):
     paths : {"auto", "sweep", "dijkstra", "floyd_warshall"}, default="auto"
         Shortest-path algorithm; all give the same distances.
     landmarks : int, array of indices or None, default=None
-        How many, or which; None is min(n, 500).
+        How many, or which; None is min(n, 500). Where pieces are embedded by themselves, at most so many in each.
     landmark_rule : {"maxmin", "random", "kmeans++"}, default="maxmin"
         How landmarks are chosen; see `lowfold.kernels.choose_landmarks`.
     conformal : bool, default=False

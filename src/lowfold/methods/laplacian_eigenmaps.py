@@ -66,7 +66,8 @@ class LaplacianEigenmaps(GraphMethod):
     ----------
     embedding_ : array (n, n_components)
     eigenvalues_ : array (n_components,), ascending, the zero of the constant left out
-    degrees_ : array (n,), d_i = sum_j w_ij
+    degrees_ : array (n,), d_i = sum_j w_ij; with pieces embedded by themselves each component has its own scale, and
+        what was not embedded is NaN
     scale_ : float, the scale used
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces; a bridge weighs as the longest edge
     residual_, gap_, solver_ : what the solve was worth
@@ -79,6 +80,7 @@ class LaplacianEigenmaps(GraphMethod):
     (2,)
     """
 
+    per_point: ClassVar[tuple[str, ...]] = ("degrees_",)
     caps_bridges: ClassVar[bool] = True  # else a far component would hang on a weight of zero
     limits: ClassVar[Limits] = {
         **LIMITS,
@@ -146,6 +148,7 @@ class LaplacianEigenmaps(GraphMethod):
 
     def kernel(self) -> SparseOperator:
         """The symmetric operator of the eigenproblem: L, or D^-1/2 L D^-1/2 (`random_walk` divides by D^1/2), or W."""
+        self._of_one_model("kernel()")
         W = weigh(self.graph_, self.weights, self.scale_, self.self_loops)
         if self.laplacian == "naive":
             return SparseOperator(W.matrix())

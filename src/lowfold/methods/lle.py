@@ -80,7 +80,7 @@ class LLE(AlignmentMethod):
     embedding_ : array (n, n_components); natural: orthonormal columns, each summing to 0
     eigenvalues_ : array (n_components,), ascending, the zero of the constant left out
     reconstruction_error_ : float, sum_i ||y_i - sum_j w_ij y_j||^2 = sum of eigenvalues_
-    local_errors_ : array (n,), ||x_i - sum_j w_ij x_j||
+    local_errors_ : array (n,), ||x_i - sum_j w_ij x_j||; NaN in pieces that were not embedded or fit into one patch
     robust_weights_ : array (n,), the factors of `robust`; ones without it
     neighbors_, graph_, n_neighbors_, component_labels_, bridges_ : neighbourhoods and their pieces
     residual_, gap_, solver_ : what the solve was worth
@@ -162,9 +162,10 @@ class LLE(AlignmentMethod):
 
     def _alignment(self, data: Data, geometry: Geometry, run: Run) -> tuple[Alignment, dict[str, Any]]:
         assert data.neighbors is not None
+        patches = Patches.around(data.neighbors)
         weigh = partial(
             reconstruction_alignment,
-            Patches.around(data.neighbors),
+            patches,
             geometry,
             self.n_components,
             run,
@@ -175,7 +176,7 @@ class LLE(AlignmentMethod):
         alignment, residuals = weigh()
         rho = np.ones(data.n)
         if self.robust is not None:
-            rho = outlier_factors(residuals, float(self.robust))
+            rho = outlier_factors(residuals, float(self.robust), ~patches.twin)
             alignment, _ = weigh(rho=rho)
         return alignment, {"local_errors_": residuals, "robust_weights_": rho}
 

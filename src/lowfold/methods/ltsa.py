@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.limits import Flag, Limits
+from lowfold._core.limits import Choice, Flag, Limits
 from lowfold._core.run import Run
 from lowfold.graph import Neighbors
 from lowfold.kernels import Alignment, Geometry, Patches, tangent_alignment
 from lowfold.methods._alignment_extend import PatchMap
+from lowfold.methods._alignment_mass import MASSES
 from lowfold.methods._alignment_method import AlignmentMethod
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit
@@ -42,6 +43,11 @@ class LTSA(AlignmentMethod):
     include_self : bool, default=True
         Whether a point belongs to its own patch. Without, a point that is nobody's neighbour is in no patch: its row
         of K is zero; such points are counted in a warning and joined as `on_disconnected` says.
+    mass : {"auto", "points", "kernel"}, default="auto"
+        What a point counts: with "points" Y'Y = I, as published; with "kernel" Y' D Y = I and Y' D 1 = 0, D = diag(K).
+        A point that only its own patch holds, and hardly, has an eigenvector of its own near zero; images and
+        other scattered data have such points. "auto" is "kernel" where `n_components` single points have less energy
+        (K_ii) than the leading principal components have, which on smooth surfaces they do not.
     {on_disconnected}
     {normalization}
     {solver}
@@ -51,9 +57,11 @@ class LTSA(AlignmentMethod):
 
     Attributes
     ----------
-    embedding_ : array (n, n_components); natural: orthonormal columns, each summing to 0
+    embedding_ : array (n, n_components); natural: as `mass` says, orthonormal columns, each summing to 0
     eigenvalues_ : array (n_components,), ascending, the zero of the constant left out
-    local_errors_ : array (n,), sum of the singular values of each patch beyond n_components: 0 where it is flat
+    mass_ : "points" or "kernel", what was used
+    local_errors_ : array (n,), sum of the singular values of each patch beyond n_components: 0 where it is flat, NaN
+        in pieces that were not embedded or fit into one patch
     reconstruction_error_ : float, tr(Y' K Y) = sum of eigenvalues_
     neighbors_, graph_, n_neighbors_, component_labels_, bridges_ : neighbourhoods and their pieces
     residual_, gap_, solver_ : what the solve was worth
@@ -66,7 +74,7 @@ class LTSA(AlignmentMethod):
     (800, 2)
     """
 
-    limits: ClassVar[Limits] = {**LIMITS, "include_self": (Flag(),)}
+    limits: ClassVar[Limits] = {**LIMITS, "include_self": (Flag(),), "mass": (Choice(MASSES),)}
 
     def __init__(
         self,
@@ -78,6 +86,7 @@ class LTSA(AlignmentMethod):
         metric_params: dict[str, Any] | None = None,
         search: str = "auto",
         include_self: bool = True,
+        mass: str = "auto",
         on_disconnected: str = "connect",
         normalization: str = "natural",
         solver: str = "auto",
@@ -92,6 +101,7 @@ class LTSA(AlignmentMethod):
         self.metric_params = metric_params
         self.search = search
         self.include_self = include_self
+        self.mass = mass
         self.on_disconnected = on_disconnected
         self.normalization = normalization
         self.solver = solver
@@ -122,5 +132,5 @@ class LTSA(AlignmentMethod):
             graph=None,
             extend=PatchMap(patches.indptr, patches.members),
             invert=Barycentric(),
-            extra={**errors, "reconstruction_error_": float(pairs.values.sum())},
+            extra={**errors, "reconstruction_error_": float(pairs.values.sum()), "mass_": self.mass_},
         )

@@ -18,6 +18,7 @@ from lowfold._core.run import Run
 from lowfold.graph import Graph, Neighbors
 from lowfold.kernels import auto_scale, gaussian
 from lowfold.kernels._connection import Connection, connection, local_dimensions, local_pca, orientation
+from lowfold.methods._alignment_extend import NearestCorner
 from lowfold.methods._diffusion_extend import unbridged
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Floats
@@ -43,7 +44,8 @@ class VectorDiffusionMaps(GraphMethod):
     ----------
     {n_components}
     n_eigenvectors : int or None, default=None
-        Eigenvectors that the pairs (k, m) are made of; None is max(10, n_components), at most n times the dimension.
+        Eigenvectors that the pairs (k, m) are made of; None is max(10, n_components), made a multiple of the dimension
+        (on flat data that many fields belong together), at most n times the dimension.
     {n_neighbors}
     {radius}
     {metric}
@@ -62,7 +64,8 @@ class VectorDiffusionMaps(GraphMethod):
     alpha : float, default=1
         Density power, as in diffusion maps.
     self_loops : float of at least 0, default=1
-        Weight of a point to itself.
+        Weight of a point to itself. Among scattered points it gives those far from all others fields of their own; 0,
+        or a wider `scale`, does not.
     t : float of at least 0, default=1
         Diffusion time. A fraction needs eigenvalues of at least 0.
     {on_disconnected}
@@ -85,6 +88,11 @@ class VectorDiffusionMaps(GraphMethod):
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces
     residual_, gap_, solver_ : what the solve was worth
 
+    A model in pieces (`on_disconnected` "separate" or "largest") has `tangents_`, `local_dims_` and `orientation_` of
+    every component, zero columns where its dimension is smaller, and NaN or 0 where it was not embedded or has too few
+    points for `tangent_dim` directions; the other attributes are those of the largest component. `connection` and
+    `kernel` need one connected model.
+
     Examples
     --------
     >>> import lowfold
@@ -94,6 +102,8 @@ class VectorDiffusionMaps(GraphMethod):
     ((300, 3), True)
     """
 
+    per_point: ClassVar[tuple[str, ...]] = ("local_dims_", "tangents_", "orientation_")
+    of_largest: ClassVar[tuple[str, ...]] = ("pairs_",)
     caps_bridges: ClassVar[bool] = True  # else a far component would hang on a weight of zero
     limits: ClassVar[Limits] = {
         **LIMITS,
@@ -220,7 +230,8 @@ class VectorDiffusionMaps(GraphMethod):
         return connection(graph, w, float(self.self_loops), bases, alpha=self.alpha, run=run)
 
     def _eigenvectors(self, n: int, d: int) -> int:
-        m = min(max(10, self.n_components), n * d) if self.n_eigenvectors is None else self.n_eigenvectors
+        default = -(-max(10, self.n_components) // d) * d
+        m = min(default, n * d) if self.n_eigenvectors is None else self.n_eigenvectors
         if m > n * d:
             raise InvalidInput(
                 f"n_eigenvectors must be at most {n * d}, n_samples = {n} times dimension {d}; got "
@@ -241,6 +252,13 @@ class VectorDiffusionMaps(GraphMethod):
             )
         return pair_order(values, float(self.t), self.n_components)
 
+    def _embed_piece(self, part: Data, run: Run) -> Fit:
+        """A component with too few points for `tangent_dim` directions or `n_eigenvectors` fields is one point."""
+        d = self.tangent_dim if isinstance(self.tangent_dim, int) else 1
+        if part.n > d and part.n * d >= (self.n_eigenvectors or 1):
+            return super()._embed_piece(part, run)
+        return Fit(np.zeros((part.n, self.n_components)), None, part.graph, NearestCorner(), Barycentric())
+
     def _query_neighbors(self, data: Data) -> int | None:
         """One more than in the fit: the nearest training point stands for the new point itself."""
         k = super()._query_neighbors(data)
@@ -250,6 +268,7 @@ class VectorDiffusionMaps(GraphMethod):
 
     def connection(self) -> Connection:
         """The block matrix with its transports, rebuilt."""
+        self._of_one_model("connection()")
         return self._connection(self.graph_, self.tangents_, self.scale_, self._run())
 
     def kernel(self) -> SparseOperator:
