@@ -38,7 +38,7 @@ EXPECTED = [
     ("square", "one piece", "yes"),
     ("two circles", "one piece", "no"),
     ("sparse roll", "shortcuts", "yes"),
-    ("roll", "shortcuts", "no"),
+    ("square", "shortcuts", "no"),
     ("torus", "shortcuts", "no"),
     ("roll", "isometric", "yes"),
     ("circle", "isometric", "yes"),
@@ -77,7 +77,7 @@ def diagnosed(name: str, seed: int) -> Diagnosis:
     return quality.diagnose(DATA[name](seed), n_jobs=1)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "question", "verdict"), EXPECTED)
 def test_answers(name: str, question: str, verdict: str, seed: int) -> None:
     found = diagnosed(name, seed)[question]
@@ -93,19 +93,30 @@ def test_answers_hold_for_other_samples(name: str, question: str, verdict: str) 
     assert found.count(verdict) >= 3, found
 
 
+@pytest.mark.parametrize(
+    "seed", [0, 3, pytest.param(4, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)]
+)
+def test_one_true_shortcut_is_found(seed: int) -> None:
+    roll = datasets.swiss_roll(1000, random_state=seed)
+    edges = find_neighbors(roll.X, 10).union().edges()
+    jumps = int((roll.geodesic(edges[:, 0], edges[:, 1]) > 20).sum())
+    assert jumps == (1 if seed in (3, 6) else 0)  # of about 5,800 edges
+    assert diagnosed("roll", seed)["shortcuts"].verdict == ("yes" if jumps else "no")
+
+
 def test_every_question_has_both_answers_above() -> None:
     names = [finding.name for finding in diagnosed("square", 0)]
     for question in names:
         assert {verdict for _, asked, verdict in EXPECTED if asked == question} == {"yes", "no"}, question
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_loops_are_counted(seed: int) -> None:
     assert diagnosed("torus", seed)["with holes"].value == 2
     assert diagnosed("circle", seed)["with holes"].value == 1
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 @pytest.mark.parametrize(("sigma", "D"), [(0.02, 3), (0.05, 3), (0.02, 15)])
 def test_planted_noise_is_found_within_a_factor(seed: int, sigma: float, D: int) -> None:
     rng = np.random.default_rng(seed)

@@ -4,7 +4,10 @@ Every measure takes the data and any embedding of it and returns a `Score`: its 
 have, and one number per point for colouring. Where X is a `Graph`, distances are geodesic.
 """
 
+from lowfold.quality._diagnose import diagnose
+from lowfold.quality._findings import Diagnosis, Finding, Rule
 from lowfold.quality._local import angles, edge_lengths, local_isometry
+from lowfold.quality._objective import Objective, objective
 from lowfold.quality._pairs import (
     PairSums,
     nonmetric_stress,
@@ -24,8 +27,10 @@ from lowfold.quality._ranks import (
     neighborhood_preservation,
     trustworthiness,
 )
-from lowfold.quality._riemann import Distortion, riemannian_distortion
+from lowfold.quality._riemann import Distortion, noise_bound, orientation, riemannian_distortion
 from lowfold.quality._score import Score
+from lowfold.quality._stability import Stability, stability
+from lowfold.quality._summary import Summary, summary
 from lowfold.quality._truth import (
     Alignment,
     affine_r2,
@@ -37,16 +42,23 @@ from lowfold.quality._truth import (
 
 __all__ = [
     "Alignment",
+    "Diagnosis",
     "Distortion",
+    "Finding",
     "NeighborRanks",
     "NeighborhoodCurve",
+    "Objective",
     "PairSums",
+    "Rule",
     "Score",
+    "Stability",
+    "Summary",
     "affine_r2",
     "angles",
     "class_separation",
     "color_mixing",
     "continuity",
+    "diagnose",
     "edge_lengths",
     "lcmc",
     "local_isometry",
@@ -54,13 +66,18 @@ __all__ = [
     "mrre",
     "neighbor_ranks",
     "neighborhood_preservation",
+    "noise_bound",
     "nonmetric_stress",
+    "objective",
+    "orientation",
     "pair_sums",
     "pearson",
     "procrustes",
     "residual_variance",
     "riemannian_distortion",
     "spearman",
+    "stability",
     "stress",
+    "summary",
     "trustworthiness",
 ]

@@ -1,0 +1,336 @@
+"""The questions of a diagnosis, one function each: what was measured, the verdict, and what it means for the methods.
+
+The caveats are those of the texts: Wang (2012), doi:10.1007/978-3-642-27497-8, Section 1.5 and the conclusions of
+Chapters 8 to 14; Gering, Ju & Vidal's table of strengths; Tenenbaum, de Silva & Langford (2000).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from lowfold._core.errors import InvalidInput
+from lowfold.graph import geodesics
+from lowfold.quality._findings import Finding, judge, rules_for, unknown
+from lowfold.quality._flatness import GEODESIC, HARMONIC, conformal, convex, isometric, no_patches
+from lowfold.quality._shape import edge_points, principal_patches, squared_bends
+from lowfold.quality._topology import loops
+from lowfold.quality._view import (
+    BLURRED,
+    DETOUR,
+    FEWEST,
+    SHRUNK,
+    Floats,
+    Pieces,
+    View,
+    between,
+    classical,
+    isomap_residual,
+    residual,
+)
+
+__all__ = [
+    "closed",
+    "conformal",
+    "convex",
+    "enough_samples",
+    "even",
+    "few",
+    "isometric",
+    "linear",
+    "noisy",
+    "one_piece",
+    "shortcuts",
+    "unclear",
+    "with_holes",
+]
+
+LINEAR = ("PCA", "LPP", "NPE", "LinearLTSA", "ClassicalMDS")
+CHARTS = ("Isomap", "MVU", "LLE", "ModifiedLLE", "LTSA", "HessianLLE")
+
+STRAIGHT = (0.01, 0.02)  # variance off the best plane: linear below, not linear above
+LOOP = (2.2, 1.8)  # a loop lives from its birth to so many times that, and so many covering radii long
+NOISY = 0.1  # noise over the distance to the k-th neighbour
+TURN = (0.5, 1.0)  # radians by which the data turn within one neighbourhood: enough points below, too few above
+EVEN = (0.4, 0.6)  # standard deviation of the logarithm of the density: even below, uneven above
+
+
+def one_piece(pieces: Pieces, k: int, n: int) -> Finding:
+    """Components of the graph, and the k that would join them."""
+    count = len(pieces.sizes)
+    if count == 1:
+        return Finding("one piece", "yes", 1.0, f"the graph of {k} neighbours connects all {n} points")
+    shown = ", ".join(map(str, pieces.sizes[:5])) + (", ..." if count > 5 else "")
+    if pieces.connecting is None:
+        joined = f"n_neighbors up to {min(8 * k, n - 1)} would not join them"
+        advice = "embed the pieces separately (on_disconnected='separate'); the rest of this page is about the largest"
+    else:
+        joined = f"n_neighbors={pieces.connecting} would join them"
+        advice = f"n_neighbors={pieces.connecting} if they belong together; the rest of this page is about the largest"
+    return Finding(
+        "one piece",
+        "no",
+        float(count),
+        f"the graph of {k} neighbours has {count} pieces of {shown} points; {joined}",
+        rules_for(("SpectralClustering", "TSNE"), "need no connected graph"),
+        rules_for(
+            (*CHARTS, *GEODESIC[1:], "LaplacianEigenmaps"),
+            "the distance between pieces is unknown to their graph; bridges are a guess",
+        ),
+        advice,
+    )
+
+
+def linear(view: View) -> Finding:
+    """PCA against Isomap: a large difference signals nonlinear structure."""
+    d = view.d
+    plane, left = classical(view.straight, d, view.run)
+    noise = 0.0 if np.isnan(view.noise) or view.X is None else (view.X.shape[1] - d) * view.noise**2
+    left = max(0.0, left - noise / max(_variance(view), np.finfo(np.float64).tiny))
+    by_pca = residual(view.along, between(plane))
+    by_isomap = isomap_residual(view)
+    verdict = judge(max(left, by_pca - by_isomap), *STRAIGHT)
+    saw = (
+        f"{left:.1%} of the variance, noise aside, is off the best plane of dimension {d}; distances in it leave "
+        f"{by_pca:.2%} of the variance of geodesic distances, Isomap in as many dimensions {by_isomap:.2%}"
+    )
+    for_linear = rules_for(LINEAR[:-1], "a linear map shows all there is")
+    against = rules_for(LINEAR, f"no plane of dimension {d} holds the data")
+    return Finding(
+        "linear",
+        verdict,
+        left,
+        saw,
+        for_linear if verdict == "yes" else (),
+        against if verdict == "no" else (),
+        "use PCA: anything else can only add error" if verdict == "yes" else "",
+    )
+
+
+def _variance(view: View) -> float:
+    """Mean squared distance from the mean."""
+    return float((view.straight**2).mean() / 2)
+
+
+def shortcuts(view: View) -> Finding:
+    """Edges between points that are far apart along the data."""
+    share, shrinking = view.base[1], view.shrinking
+    safe, all_safe = view.safe, view.safe == view.detours.shape[1]
+    edges = f"of {len(view.detours) * view.k} edges at {len(view.detours)} points"
+    worst = float(view.detours[:, : view.k].max())
+    reach = f"none up to {safe} neighbours" if all_safe else f"the first of that kind is to neighbour {safe + 1}"
+    apart = f"{DETOUR:g} times farther apart along the data (worst {worst:.1f})"
+    saw = f"{edges} {view.shortcuts} have ends {apart}; {reach}"
+    if not np.isnan(shrinking):
+        saw += f"; far geodesics are up to {shrinking:.2f} times shorter than with {view.fewer} neighbours"
+    if view.shortcuts == 0 and share > BLURRED:
+        hidden = f"{share:.0%} of the edges leave the tangent planes of both ends: noise hides which are shortcuts"
+        return Finding("shortcuts", "cannot tell", shrinking, f"{hidden}; {saw}")
+    if view.shortcuts == 0 and not shrinking > SHRUNK[1]:
+        verdict = "cannot tell" if shrinking > SHRUNK[0] else "no"
+        return Finding("shortcuts", verdict, 0.0, saw, advice="" if all_safe else f"keep n_neighbors at most {safe}")
+    if shrinking > SHRUNK[1]:
+        safe = min(safe, view.fewer)
+    return Finding(
+        "shortcuts",
+        "yes",
+        float(view.shortcuts),
+        f"{saw}; the rest of this page goes around them as far as it can",
+        rules_for(("LocallyLinearIsomap",), "takes neighbours in the tangent plane only")
+        + rules_for(("DiffusionMaps",), "averages over all paths, of which few use a shortcut"),
+        rules_for(GEODESIC, "one shortcut changes the geodesics of all points behind it")
+        + rules_for(("MVU",), "an edge between sheets ties them together")
+        + rules_for(("LTSA", "HessianLLE"), "a neighbourhood on two sheets has no tangent plane"),
+        f"use n_neighbors of at most {safe}" if safe > view.d else "take more points: no n_neighbors is safe",
+    )
+
+
+def closed(view: View) -> Finding:
+    """Is there a boundary? A closed manifold, as a sphere or a torus, has no single chart."""
+    if view.X is None:
+        return unknown("closed", "distances alone have no tangent planes; pass coordinates")
+    k = max(20, 10 * view.d)
+    if k > view.index.shape[1] or 5 * k > view.n:
+        return unknown("closed", f"{view.n} points are too few for patches of {k} neighbours")
+    patches = principal_patches(view.X, np.arange(view.n), view.index[:, :k], view.d, normals=0)
+    count = int(edge_points(patches, view.d).sum())
+    expected = view.n ** ((view.d - 1) / view.d)
+    share = count / expected
+    verdict = "no" if share >= 0.2 else "yes" if share < 0.1 else "cannot tell"
+    saw = (
+        f"{count} of {view.n} points have all of their {k} neighbours on one side; a boundary of the usual length has "
+        f"about {1.5 * expected:.0f}"
+    )
+    if verdict != "yes":
+        return Finding("closed", verdict, float(count), saw)
+    return Finding(
+        "closed",
+        "yes",
+        float(count),
+        saw,
+        rules_for(HARMONIC, f"with n_components={view.d + 1} or more their first functions close up again"),
+        rules_for(
+            CHARTS, f"a closed manifold has no single chart of {view.d} coordinates: some points are torn or folded"
+        ),
+        f"use n_components={view.d + 1} or more, or cut the data open",
+    )
+
+
+def with_holes(view: View, crossed: Finding, spread: Finding) -> Finding:
+    """Loops of geodesics that nothing fills: persistent cohomology on two sets of up to 120 landmarks."""
+    count = min(120, view.n // 8)
+    if count < 16:
+        return unknown("with holes", f"{view.n} points are too few for landmarks to tell a hole from a gap")
+    open_loops = [_open_loops(view, count) for _ in range(2)]
+    fewest, most = sorted(open_loops, key=len)
+    found = " and ".join(str(len(bars)) for bars in open_loops)
+    where = f"two sets of {count} landmarks have {found} loops of geodesics that stay open"
+    if len(most) == 0:
+        return Finding("with holes", "no", 0.0, where)
+    where += f" (the longest from {most[0, 0]:.3g} to {most[0, 1]:.3g})"
+    if len(fewest) == 0:
+        return Finding("with holes", "cannot tell", float(len(most)), where)
+    doubt = ["shortcuts close loops of their own"] if crossed.verdict == "yes" else []
+    doubt += ["uneven sampling leaves gaps"] if spread.verdict == "no" else []
+    if doubt:
+        return Finding("with holes", "cannot tell", float(len(fewest)), f"{where}; but {' and '.join(doubt)}")
+    return Finding(
+        "with holes",
+        "yes",
+        float(len(fewest)),
+        where,
+        (),
+        rules_for(GEODESIC, "geodesics go around the hole, which widens it and presses the rest together"),
+        "see also `closed`: the hole may be that of a ring, a tube or a torus, or a place without points",
+    )
+
+
+def _open_loops(view: View, count: int) -> Floats:
+    """Birth and death of loops that live from their birth to 2.2 times that, and 1.8 covering radii long."""
+    from lowfold.kernels import choose_landmarks
+
+    run = replace(view.run, rng=np.random.default_rng(view.rng.integers(2**32)))
+    chosen = choose_landmarks(view.graph, count, rule="maxmin", run=run)
+    cover = float(geodesics(view.graph, chosen, dtype=np.float64, run=view.run).min(axis=0).max())
+    bars = loops(view.paths(view.graph, chosen))
+    bars = bars[np.isfinite(bars[:, 1]) & (bars[:, 0] > 0)]
+    scale = max(cover, float(np.median(view.distances[:, view.k - 1])))
+    alive = (bars[:, 1] > LOOP[0] * bars[:, 0]) & (bars[:, 1] - bars[:, 0] > LOOP[1] * scale)
+    return np.asarray(bars[alive])
+
+
+def noisy(view: View) -> Finding:
+    """Variance off the tangent planes that does not vanish with the size of the patch."""
+    if view.X is None:
+        return unknown("noisy", "distances alone have no tangent planes; pass coordinates")
+    if np.isnan(view.noise):
+        return unknown("noisy", f"dimension {view.d} of {view.X.shape[1]} columns leaves no direction to see noise in")
+    reach = float(np.median(view.distances[:, view.k - 1]))
+    share = view.noise / reach if reach > 0 else 0.0
+    saw = (
+        f"standard deviation {view.noise:.3g} along each direction off the tangent planes, curvature aside; that is "
+        f"{share:.1%} of the median distance {reach:.3g} to neighbour {view.k}"
+    )
+    if share <= NOISY:
+        return Finding("noisy", "no", view.noise, saw, rules_for(("HessianLLE", "LTSA"), "tangent planes are sharp"))
+    return Finding(
+        "noisy",
+        "yes",
+        view.noise,
+        saw,
+        rules_for((*HARMONIC, "Isomap", "PCA"), "average over many neighbours or paths"),
+        rules_for(("HessianLLE",), "second derivatives enlarge noise")
+        + rules_for(("LTSA",), "tangent planes follow the noise"),
+        "use more neighbours, as far as `shortcuts` allows",
+    )
+
+
+def enough_samples(view: View) -> Finding:
+    """How far the data turn within one neighbourhood, and what the theorem on graph geodesics says."""
+    if view.patches is None:
+        return no_patches("enough samples", view)
+    if view.patches.shape[2] == view.d:
+        return Finding(
+            "enough samples", "yes", 0.0, f"the data fill all {view.d} dimensions: there is no curvature to follow"
+        )
+    bend = np.sqrt(np.maximum(squared_bends(view.patches, view.d), 0.0))
+    reach = view.distances[view.centers, view.k - 1]
+    turn = float(np.quantile(bend * reach, 0.9))
+    verdict = judge(turn, *TURN)
+    saw = (
+        f"at 90% of {len(bend)} points the data turn by at most {turn:.2g} radians on the way to neighbour {view.k}; "
+        f"{_guarantee(view, float(np.quantile(bend, 0.9)))}"
+    )
+    if verdict != "no":
+        return Finding("enough samples", verdict, turn, saw)
+    factor = (turn / TURN[0]) ** view.d
+    return Finding(
+        "enough samples",
+        "no",
+        turn,
+        saw,
+        (),
+        rules_for(("Isomap", "LandmarkIsomap"), "geodesics are poor where the sample is thin")
+        + rules_for(("LTSA", "HessianLLE", "MVU"), "neighbourhoods are not flat"),
+        f"about {factor:.0f} times as many points, or fewer neighbours",
+    )
+
+
+def _guarantee(view: View, bend: float) -> str:
+    """The theorem of Bernstein et al. (2000) with its constants estimated from the sample, in words."""
+    from lowfold.geometry import branch_separation
+    from lowfold.methods.isomap import isomap_guarantee
+
+    eps = float(view.distances[:, view.k - 1].max())
+    delta = float(view.distances[:, 0].max())
+    if not bend > 0 or not delta > 0:
+        return "flat, so that graph distances are bounded by the sampling alone"
+    rows = view.landmarks
+    s0 = branch_separation(view.X[rows], view.along, 1 / bend) if view.X is not None else np.inf
+    try:
+        found = isomap_guarantee(1 / bend, s0, eps, delta)
+    except InvalidInput as problem:
+        return f"the theorem on graph geodesics promises nothing ({str(problem).partition(';')[0]})"
+    return f"graph distances are within -{found.lower:.0%} and +{found.upper:.0%} of geodesics, by the theorem"
+
+
+def even(view: View) -> Finding:
+    """Spread of the local density beyond what an even sample has by chance."""
+    from scipy.special import polygamma
+
+    r = view.distances[:, view.k - 1]
+    if not (r > 0).all():
+        return unknown("even", f"{int((r == 0).sum())} points have {view.k} neighbours at distance 0")
+    beyond = float(np.log(r).var() - polygamma(1, view.k) / view.d**2)
+    spread = view.d * float(np.sqrt(max(0.0, beyond)))
+    verdict = judge(spread, *EVEN)
+    saw = (
+        f"the logarithm of the density, by the distance to neighbour {view.k}, has a standard deviation of {spread:.2f}"
+    )
+    if verdict != "no":
+        return Finding("even", verdict, spread, saw)
+    return Finding(
+        "even",
+        "no",
+        spread,
+        saw,
+        rules_for(("DiffusionMaps",), "alpha=1 takes the density out")
+        + rules_for(("LTSA", "HessianLLE"), "weigh neighbourhoods alike"),
+        rules_for(("LLE",), "handles uneven density poorly")
+        + rules_for(("LaplacianEigenmaps",), "its limit depends on the density"),
+    )
+
+
+def unclear(view: View, finding: Finding) -> Finding:
+    """A finding that rests on the dimension, where none stands out."""
+    if view.clear:
+        return finding
+    doubt = f"no dimension stands out ({view.d} is by the growth of distances)"
+    return replace(finding, verdict="cannot tell", saw=f"{doubt}: {finding.saw}", rules_in=(), rules_out=(), advice="")
+
+
+def few(n: int) -> Callable[[str], Finding]:
+    """Every question about too few points."""
+    return lambda name: unknown(name, f"{n} points are too few; at least {FEWEST}")

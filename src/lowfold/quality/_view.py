@@ -1,0 +1,319 @@
+"""What all questions about a data set look at: a sample, its neighbours, patches and geodesics, each computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.operators import CentredGram
+from lowfold._core.run import Run
+from lowfold.graph import (
+    Graph,
+    Neighbors,
+    Pairs,
+    Points,
+    components,
+    connecting_k,
+    default_neighbors,
+    geodesics,
+    is_connected,
+    nearest,
+    trim,
+)
+from lowfold.metrics import Metric, resolve_metric
+from lowfold.quality._shape import Scales, noise_level, principal_patches, scales, tangent_dimension
+from lowfold.quality._spaces import MatrixSpace, PointSpace, read_space
+from lowfold.quality._topology import without_steep_edges
+from lowfold.spectral import largest
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FEWEST = 50  # points below which nothing but the number of pieces is told
+CENTERS = 400  # patches looked at
+LANDMARKS = 400  # points between which geodesics are compared
+WIDE = 96  # neighbours searched
+BASE = 10  # neighbours of the graph that longer edges are compared with
+DETOUR = 3.5  # an edge whose ends are so many times farther apart along the data is a shortcut
+BLURRED = 0.1  # share of steep edges beyond which noise hides the tangent planes
+SHRUNK = (1.45, 1.6)  # far geodesics so many times shorter than with 0.6 k neighbours: perhaps, and surely, shortcuts
+CLEAR = 1.5  # ratio of variances between tangents and the rest below which no dimension stands out
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Components of the neighbourhood graph, and the number of neighbours that would join them, if any does."""
+
+    sizes: tuple[int, ...]
+    connecting: int | None
+
+
+@dataclass(eq=False)
+class View:
+    """One connected piece of the data, seen through its neighbourhoods. Everything else is computed when asked for."""
+
+    source: Points | Pairs
+    k: int
+    given_d: int | None
+    rng: np.random.Generator
+    run: Run
+
+    @property
+    def n(self) -> int:
+        return self.source.n
+
+    @property
+    def X(self) -> Floats | None:
+        """Coordinates in which the distances are Euclidean, or None where there are distances only."""
+        return np.asarray(self.source.X, dtype=np.float64) if isinstance(self.source, Points) else None
+
+    # Neighbourhoods -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def wide(self) -> Neighbors:
+        return nearest(self.source, min(self.n - 1, max(self.k, WIDE)), run=self.run)
+
+    def neighbors(self, k: int) -> Neighbors:
+        return trim(self.wide, np.full(self.n, k))
+
+    @cached_property
+    def index(self) -> Ints:
+        return self.wide.indices.reshape(self.n, -1).astype(np.int64)
+
+    @cached_property
+    def distances(self) -> Floats:
+        return self.wide.distances.reshape(self.n, -1)
+
+    @cached_property
+    def centers(self) -> Ints:
+        return np.sort(self.rng.choice(self.n, min(self.n, CENTERS), replace=False))
+
+    @cached_property
+    def landmarks(self) -> Ints:
+        return np.sort(self.rng.choice(self.n, min(self.n, LANDMARKS), replace=False))
+
+    # Local shape ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def scales(self) -> Scales | None:
+        if self.X is None:
+            return None
+        most = min(self.index.shape[1], max(24, self.n // 8))
+        return scales(self.X, self.centers, self.index[self.centers, :most], self.distances[self.centers, :most])
+
+    @cached_property
+    def d(self) -> int:
+        """Given, or the number of tangent directions; where distances are all there is, by their growth."""
+        if self.given_d is not None:
+            return self.given_d
+        if self.scales is not None:
+            d, gap = tangent_dimension(self.scales)
+            if gap >= CLEAR:
+                return max(1, d)
+        grown = max(1, round(self.growth_dimension()))
+        return grown if self.X is None else min(grown, self.X.shape[1])
+
+    @cached_property
+    def clear(self) -> bool:
+        """Whether the dimension was given, or stands out, or is that of the whole space."""
+        if self.given_d is not None or self.scales is None:
+            return True
+        return tangent_dimension(self.scales)[1] >= CLEAR or self.d == self.scales.D
+
+    def growth_dimension(self) -> float:
+        """Maximum likelihood, Levina & Bickel (2004), averaged as 1/d: 1 / mean log(r_k / r_j) over j < k = 20."""
+        k = min(20, self.distances.shape[1])
+        r = np.maximum(self.distances[:, :k], np.finfo(np.float64).tiny)
+        inside = r[:, 0] > 0
+        logs = np.log(r[inside, -1:] / r[inside, :-1]).sum(axis=1) / max(1, k - 2)
+        return float(1 / logs.mean()) if len(logs) and logs.mean() > 0 else 1.0
+
+    @cached_property
+    def noise(self) -> float:
+        """Standard deviation of the noise along one direction, NaN where it cannot be told."""
+        return float("nan") if self.scales is None else noise_level(self.scales, self.d)
+
+    @cached_property
+    def is_noisy(self) -> bool:
+        """Whether noise is more than a twentieth of the distance to neighbour k."""
+        return bool(self.noise > 0.05 * np.median(self.distances[:, self.k - 1]))
+
+    def patch_size(self) -> int:
+        """Neighbours for quadratic fits in halves of a patch: four for each coefficient; for noisy data, in quarters,
+        as many as there are this side of a shortcut.
+        """
+        least = (8 if self.is_noisy else 4) * (1 + self.d + self.d * (self.d + 1) // 2)
+        return max(least, min(self.safe, self.n // 8)) if self.is_noisy else least
+
+    @cached_property
+    def patches(self) -> Floats | None:
+        """Principal coordinates of patches about the centres; None without coordinates or with too few points."""
+        k = self.patch_size()
+        if self.X is None or k > self.index.shape[1] or 3 * k > self.n or self.d > self.X.shape[1]:
+            return None
+        return principal_patches(self.X, self.centers, self.index[self.centers, :k], self.d)
+
+    # Paths ----------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def base(self) -> tuple[Graph, float]:
+        """Graph of few neighbours without steep edges, and their share; with too many, or no planes, all edges stay."""
+        found = self.neighbors(min(self.k, max(BASE, 4 * self.d)))
+        if not isinstance(self.source, Points) or self.d >= self.source.X.shape[1]:
+            return found.union(), 0.0
+        graph, share = without_steep_edges(self.source, found, self.d)
+        return (graph, share) if share <= BLURRED else (found.union(), share)
+
+    @cached_property
+    def detours(self) -> Floats:
+        """(m, neighbours) for a sample of points: how much longer the way to each neighbour is along the base graph."""
+        rows = np.sort(self.rng.choice(self.n, min(self.n, 500), replace=False))
+        along = geodesics(self.base[0], rows, dtype=np.float64, run=self.run)
+        straight = np.maximum(self.distances[rows], np.finfo(np.float64).tiny)
+        ratio = np.take_along_axis(along, self.index[rows], axis=1) / straight
+        return np.where(np.isfinite(ratio), ratio, 1.0)
+
+    @cached_property
+    def shortcuts(self) -> int:
+        """Edges of the k-neighbour graph at the sampled points that are shortcuts."""
+        return int((self.detours[:, : self.k] > DETOUR).sum())
+
+    @cached_property
+    def safe(self) -> int:
+        """Neighbours of the sampled points before the first shortcut."""
+        first = np.flatnonzero((self.detours > DETOUR).any(axis=0))
+        return int(first[0]) if len(first) else int(self.detours.shape[1])
+
+    @cached_property
+    def fewer(self) -> int:
+        """Neighbours of a sparser graph whose geodesics are compared with those of k neighbours."""
+        return max(self.d + 1, round(0.6 * self.k))
+
+    @cached_property
+    def shrinking(self) -> float:
+        """By which factor far geodesics are shorter with k neighbours than with `fewer`: 99% of pairs are below it.
+
+        NaN for curves, which are open with few neighbours wherever the sample has a gap, and for graphs in pieces.
+        """
+        if self.d == 1 or self.fewer >= self.k:
+            return float("nan")
+        sparse = self.paths(self.neighbors(self.fewer).union(), self.landmarks)
+        dense = self.paths(self.neighbors(self.k).union(), self.landmarks)
+        seen = np.isfinite(sparse) & (dense > 0)
+        if seen.mean() < 0.9:
+            return float("nan")
+        far = seen & (sparse > np.median(sparse[seen]))
+        return float(np.quantile(sparse[far] / dense[far], 0.99)) if far.any() else float("nan")
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph of k neighbours; a sparser one where that has shortcuts."""
+        if self.shortcuts:
+            return self.base[0]
+        sparse = self.neighbors(self.fewer).union()
+        if self.shrinking > SHRUNK[1] and is_connected(sparse):
+            return sparse
+        return self.neighbors(self.k).union()
+
+    @cached_property
+    def along(self) -> Floats:
+        """Geodesic distances among the landmarks."""
+        return self.paths(self.graph, self.landmarks)
+
+    def paths(self, graph: Graph, rows: Ints) -> Floats:
+        D = np.asarray(geodesics(graph, rows, rows, dtype=np.float64, run=self.run))
+        return (D + D.T) / 2
+
+    @cached_property
+    def straight(self) -> Floats:
+        """Distances of the data among the landmarks."""
+        if isinstance(self.source, Pairs):
+            return np.asarray(self.source.distances[np.ix_(self.landmarks, self.landmarks)], dtype=np.float64)
+        return self.source.rows(self.source.X[self.landmarks], self.landmarks)
+
+
+def classical(D: Floats, d: int, run: Run) -> tuple[Floats, float]:
+    """Classical MDS in d dimensions, and the share of the trace of the Gram matrix that is left out."""
+    gram = CentredGram(D)
+    pairs = largest(gram, min(d, len(D) - 1), null=np.ones((len(D), 1)), negligible=1.0, run=run)
+    values = np.maximum(pairs.values, 0.0)
+    return pairs.vectors * np.sqrt(values), float(1 - values.sum() / max(gram.trace(), np.finfo(np.float64).tiny))
+
+
+def between(Y: Floats) -> Floats:
+    """Euclidean distances among rows."""
+    return np.asarray(np.sqrt(sum(np.subtract.outer(y, y) ** 2 for y in Y.T)))
+
+
+def residual(D: Floats, E: Floats) -> float:
+    """1 - R^2 between two matrices of distances."""
+    upper = np.triu_indices(len(D), 1)
+    a, b = D[upper] - D[upper].mean(), E[upper] - E[upper].mean()
+    size = float((a @ a) * (b @ b))
+    return 1.0 - float(a @ b) ** 2 / size if size > 0 else 1.0
+
+
+def isomap_residual(view: View) -> float:
+    """Isomap's residual variance: 1 - R^2 between geodesics and their classical MDS in d dimensions."""
+    return residual(view.along, between(classical(view.along, view.d, view.run)[0]))
+
+
+def look(
+    X: Any,
+    n_neighbors: int | None,
+    n_components: int | None,
+    metric: str | Callable[..., Any] | Metric,
+    metric_params: Mapping[str, Any] | None,
+    max_points: int,
+    rng: np.random.Generator,
+    run: Run,
+) -> tuple[View, Pieces, int, int]:
+    """The largest piece of a sample of the data, the pieces, the points given and the points looked at."""
+    source = _source(X, metric, metric_params)
+    given = source.n
+    if given < 3:
+        raise InvalidInput(f"X must have at least 3 points to be diagnosed; got {given}")
+    if given > max_points:
+        source = source.subset(np.sort(rng.choice(given, max_points, replace=False)))
+    used = source.n
+    source = _distinct(source)
+    if source.n < 3:
+        raise InvalidInput(f"X must have at least 3 different points to be diagnosed; got {source.n}")
+    k = default_neighbors(source.n) if n_neighbors is None else n_neighbors
+    if k > source.n - 1:
+        raise InvalidInput(f"n_neighbors must be at most {source.n - 1} for {source.n} different points; got {k}")
+    labels = components(nearest(source, k, run=run))
+    sizes = tuple(int(size) for size in np.bincount(labels))
+    pieces = Pieces(sizes, k if len(sizes) == 1 else connecting_k(source, k, run=run))
+    if len(sizes) > 1:
+        source = source.subset(np.flatnonzero(labels == 0))
+    return View(source, min(k, source.n - 1), n_components, rng, run), pieces, given, used
+
+
+def _source(X: Any, metric: Any, metric_params: Mapping[str, Any] | None) -> Points | Pairs:
+    """Points with the Euclidean metric wherever the metric allows it, else distances."""
+    if isinstance(X, (Graph, Neighbors)):
+        raise InvalidInput("X must be points or a matrix of distances; a graph does not tell what it was made of")
+    space = read_space(X, metric, metric_params)
+    if isinstance(space, MatrixSpace):
+        return Pairs(space.D)
+    assert isinstance(space, PointSpace)
+    source = space.source
+    if source.metric.feature_map is None:
+        return source
+    features = source.features()
+    return Points(features, resolve_metric("euclidean", None, features))
+
+
+def _distinct(source: Points | Pairs) -> Points | Pairs:
+    """Repeated points once: they say nothing of the shape, and all their neighbours are themselves."""
+    if isinstance(source, Pairs):
+        return source
+    first = np.sort(np.unique(source.X, axis=0, return_index=True)[1])
+    return source if len(first) == source.n else source.subset(first)

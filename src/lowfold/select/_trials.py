@@ -1,0 +1,207 @@
+"""Fitting a method again and again to subsamples, and measuring each embedding against the same geodesics."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput, LowfoldError
+from lowfold._core.run import Run
+from lowfold.graph import (
+    PRECOMPUTED,
+    Graph,
+    Pairs,
+    Points,
+    components,
+    find_bridges,
+    is_connected,
+    nearest,
+)
+from lowfold.quality import neighbor_ranks
+from lowfold.quality._view import BASE, FEWEST, SHRUNK, View, _source
+from lowfold.select._candidates import Grid
+from lowfold.select._types import Curve, Floats
+
+Ints = NDArray[np.int64]
+
+MEASURE = "mean of geodesic trustworthiness and continuity"
+RANKS = 12  # neighbours whose ranks are compared
+SPARSE = 8  # neighbours of the graph that is the reference
+WHOLE = 4000  # points of which the graphs are looked at for pieces and shortcuts
+
+
+@dataclass(eq=False)
+class Sample:
+    """One subsample: its rows, what neighbours are searched in, and the graph that is the reference."""
+
+    X: Any
+    y: Any
+    source: Points | Pairs
+    view: View | None = None
+    reference: Graph | None = None
+    pieces: Ints | None = None  # of the reference, before bridges joined them
+
+
+@dataclass(eq=False)
+class Trials:
+    """Subsamples of one data set, and what a model is worth on them; the whole tells which graphs can be used."""
+
+    samples: list[Sample]
+    whole: Sample
+    n_given: int
+    columns: int
+    n_jobs: int | None
+    d: int = 1
+
+    @property
+    def n(self) -> int:
+        """Points of a subsample."""
+        return self.samples[0].source.n
+
+    @classmethod
+    def draw(
+        cls, X: Any, y: Any, model: Any, times: int, limit: int, rng: np.random.Generator, n_jobs: int | None
+    ) -> Trials:
+        """Subsamples of 80% of the points, or of `limit`."""
+        n = len(X)
+        if n < 10:
+            raise InvalidInput(f"X must have at least 10 points to choose by subsamples; got {n}")
+        labels = None if y is None else np.asarray(y)
+        if labels is not None and len(labels) != n:
+            raise InvalidInput(f"X and y must have one row per point; got {n} and {len(labels)} rows")
+        if labels is None and model.__sklearn_tags__().target_tags.required:
+            raise InvalidInput(f"{type(model).__name__} needs labels; pass them as y=")
+        metric, params = getattr(model, "metric", "euclidean"), getattr(model, "metric_params", None)
+        matrix = isinstance(metric, str) and metric in PRECOMPUTED
+
+        def sample(size: int) -> Sample:
+            rows = np.sort(rng.choice(n, size, replace=False))
+            part = X[np.ix_(rows, rows)] if matrix else X[rows]
+            flat = part if matrix else part.reshape(len(rows), -1)
+            return Sample(part, None if labels is None else labels[rows], _source(flat, metric, params))
+
+        samples = [sample(min(limit, max(8, round(0.8 * n)))) for _ in range(times)]
+        columns = n - 1 if matrix else int(np.prod(X.shape[1:]))
+        return cls(samples, sample(min(n, WHOLE)), n, columns, n_jobs)
+
+    def words(self) -> str:
+        """What everything rests on."""
+        return f"{len(self.samples)} subsamples of {self.n} of the {self.n_given} points"
+
+    def coordinates(self) -> list[Any]:
+        """The subsamples as coordinates, for estimators of dimension; none where there are distances only."""
+        return [s.source.X for s in self.samples if isinstance(s.source, Points)]
+
+    def settle(self, d: int) -> None:
+        """Take d as the dimension, and make the reference graphs."""
+        run = Run(n_jobs=self.n_jobs)
+        self.d = d
+        for sample in (*self.samples, self.whole):
+            fewest = max(BASE, 4 * self.d) if sample is self.whole else max(SPARSE, 2 * self.d + 2)
+            k = min(sample.source.n - 1, fewest)
+            sample.view = View(sample.source, k, self.d, np.random.default_rng(0), run)
+            graph = sample.view.graph if sample.source.n >= FEWEST else sample.view.neighbors(k).union()
+            sample.pieces = components(graph)
+            if sample.pieces.any():
+                bridges = find_bridges(sample.source, sample.pieces, run=run)
+                graph = graph.with_edges(bridges.edges, bridges.lengths)
+            sample.reference = graph
+
+    def fitted_value(self, model: Any, attribute: str) -> float | None:
+        """Mean over subsamples of a number that the method sets by its own rule."""
+        found = []
+        for sample in self.samples:
+            fitted = _fit(model, sample)
+            value = getattr(fitted, attribute, None)
+            if value is not None and np.isfinite(value) and value > 0:
+                found.append(float(value))
+        return float(np.mean(found)) if found else None
+
+    def curve(self, model: Any, name: str, grid: Grid) -> Curve:
+        """The measure for every candidate on every subsample, and the best that is eligible.
+
+        Of numbers of neighbours as good as the best, within its spread, the largest: with more neighbours all that is
+        averaged over them is steadier, and what speaks against too many is checked before.
+        """
+        refused: dict[Any, str] = {}
+        scores = np.full((len(grid.values), len(self.samples)), np.nan)
+        for i, value in enumerate(grid.values):
+            if name == "n_neighbors" and (why := self._unfit(int(value))):
+                refused[value] = why
+            trial = type(model)(**{**model.get_params(deep=False), name: value})
+            for j, sample in enumerate(self.samples):
+                scores[i, j] = _worth(trial, sample, self.n_jobs)
+        failed = np.isnan(scores).all(axis=1)
+        for value in np.array(grid.values)[failed].tolist():
+            refused.setdefault(value, "the method could not be fitted with it")
+        counted = np.where(failed[:, None], 0.0, scores)
+        mean, spread = np.nanmean(counted, axis=1), np.nanstd(counted, axis=1)
+        mean[failed], spread[failed] = np.nan, np.nan
+        allowed = np.array([value not in refused for value in grid.values])
+        chosen = grid.values[_best(mean, spread, allowed, failed, most=name == "n_neighbors")]
+        return Curve(name, grid.values, mean, spread, chosen, MEASURE, refused)
+
+    def _unfit(self, k: int) -> str:
+        """Why a graph of k neighbours should not be used; "" where nothing speaks against it."""
+        return _against(self.whole, k)
+
+
+def _best(mean: Floats, spread: Floats, allowed: NDArray[np.bool_], failed: NDArray[np.bool_], *, most: bool) -> int:
+    """The best that is eligible; with `most` the largest within its spread; else the first that could be fitted."""
+    if not allowed.any():
+        return int(np.argmin(failed))
+    scores = np.where(allowed, np.nan_to_num(mean, nan=-np.inf), -np.inf)
+    best = int(np.argmax(scores))
+    return int(np.flatnonzero(scores >= scores[best] - spread[best])[-1]) if most else best
+
+
+def _fit(model: Any, sample: Sample) -> Any | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return model.fit(sample.X, sample.y)
+        except (LowfoldError, MemoryError, np.linalg.LinAlgError):
+            return None
+
+
+def _worth(model: Any, sample: Sample, n_jobs: int | None) -> float:
+    fitted = _fit(model, sample)
+    Y = None if fitted is None else np.asarray(fitted.embedding_, dtype=np.float64)
+    if Y is None or not np.isfinite(Y).all():
+        return float("nan")
+    ranks = neighbor_ranks(sample.reference, Y, min(RANKS, (len(Y) - 1) // 2), n_jobs=n_jobs)
+    return (ranks.trustworthiness().value + ranks.continuity().value) / 2
+
+
+def _against(sample: Sample, k: int) -> str:
+    view = sample.view
+    assert view is not None
+    if k > view.n - 1:
+        return f"{view.n} points have only {view.n - 1} others"
+    graph = (view.neighbors(k) if k <= view.wide.counts.max() else nearest(view.source, k, run=view.run)).union()
+    if not is_connected(graph):
+        return f"its graph is in {int(components(graph).max()) + 1} pieces"
+    if view.n < FEWEST:
+        return ""
+    if k > view.safe:
+        return f"it has shortcuts, from neighbour {view.safe + 1} on"
+    factor = _shorter(sample, graph)
+    return f"it has shortcuts: far geodesics are {factor:.1f} times shorter" if factor > SHRUNK[1] else ""
+
+
+def _shorter(sample: Sample, graph: Graph) -> float:
+    """By which factor far geodesics are shorter than those of the reference, for 99% of the pairs; 1 for curves."""
+    view = sample.view
+    assert view is not None
+    assert sample.reference is not None
+    if view.d == 1:
+        return 1.0
+    sparse, dense = view.paths(sample.reference, view.landmarks), view.paths(graph, view.landmarks)
+    assert sample.pieces is not None
+    own = sample.pieces[view.landmarks]
+    far = (sparse > np.median(sparse)) & (dense > 0) & (own[:, None] == own)
+    return float(np.quantile(sparse[far] / dense[far], 0.99)) if far.any() else 1.0

@@ -1,0 +1,184 @@
+"""`tune`: neighbours, scale and dimension of a method, chosen by what its embeddings are worth on subsamples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.limits import Int, check_limits
+from lowfold._core.parallel import single_threaded_blas
+from lowfold._core.random import generator
+from lowfold.graph import PRECOMPUTED, Graph, Neighbors
+from lowfold.methods.plan import _model
+from lowfold.methods.registry import BY_NAME
+from lowfold.select._candidates import Grid, read_candidates, usual_neighbors, usual_perplexities, usual_scales
+from lowfold.select._dimension_votes import intrinsic, vote
+from lowfold.select._trials import MEASURE, Trials
+from lowfold.select._types import Curve, Tuned
+
+Candidates = int | float | Sequence[int] | Sequence[float] | None
+
+# Methods whose fit grows fast with the number of points: tried on at most so many.
+SMALL = {
+    "MVU": 80,
+    "LandmarkMVU": 120,
+    "SNE": 200,
+    "SymmetricSNE": 200,
+    "TSNE": 300,
+    "MetricMDS": 400,
+    "NonmetricMDS": 300,
+    "KernelLPP": 600,
+}
+
+
+def tune(
+    X: Any,
+    method: Any,
+    *,
+    y: Any = None,
+    n_neighbors: Candidates = None,
+    n_components: Candidates = None,
+    scale: Candidates = None,
+    perplexity: Candidates = None,
+    gamma: Candidates = None,
+    n_subsamples: int = 3,
+    max_points: int = 800,
+    random_state: object = 0,
+    n_jobs: int | None = None,
+) -> Tuned:
+    """Choose the parameters of a method by what its embeddings are worth on subsamples.
+
+    First the dimension: estimators of `lowfold.dimension` vote on every subsample. Then `n_neighbors`, then the
+    kernel's `scale` (`perplexity`, `gamma`), whichever the method has: for every candidate the method is fitted to
+    every subsample, and the mean of trustworthiness and continuity of the 12 nearest is taken, by geodesics of a graph
+    of few neighbours without shortcuts. Candidates whose graph, of all points up to 4,000, is in pieces or has
+    shortcuts are not eligible. Of numbers of neighbours as good as the best, within its spread, the largest is taken.
+
+    Parameters
+    ----------
+    X : points, or a matrix where the model's metric is "precomputed".
+    method : a name as of `lowfold.plan`, a class, or a model, whose other parameters are kept.
+    y : labels, for methods that need them.
+    n_neighbors, n_components, scale, perplexity, gamma : candidates; one number is taken as it is; None: a grid of
+        lowfold's. One that the method does not have must be None.
+    n_subsamples : subsamples, each of 80% of the points, or of `max_points` if that is less.
+    max_points : largest subsample; fewer for methods that grow fast. With more points in the end, a chosen
+        `n_neighbors` spans a smaller neighbourhood, which is the safe side.
+    random_state : choice of subsamples.
+    n_jobs : threads.
+
+    Returns
+    -------
+    Tuned : model (not fitted), params, curves, reasons
+
+    >>> import lowfold
+    >>> roll = lowfold.datasets.swiss_roll(1000, random_state=0)
+    >>> tuned = tune(roll.X, "isomap", n_components=2, n_neighbors=[4, 8, 40], n_subsamples=1)
+    >>> tuned.params, tuned["n_neighbors"].refused[40][:16]
+    ({'n_components': 2, 'n_neighbors': 8}, 'it has shortcuts')
+    """
+    values = {"n_subsamples": n_subsamples, "max_points": max_points}
+    check_limits("tune", values, {"n_subsamples": (Int(1),), "max_points": (Int(20),)})
+    model = _model(method, {})
+    given = {
+        "n_components": n_components,
+        "n_neighbors": n_neighbors,
+        "scale": scale,
+        "perplexity": perplexity,
+        "gamma": gamma,
+    }
+    asked = {name: read_candidates(name, value, model) for name, value in given.items()}
+    if BY_NAME[type(model).__name__].inputs == ("matrices",):
+        return _without_points(model, asked)
+    with single_threaded_blas():
+        limit = min(max_points, SMALL.get(type(model).__name__, max_points))
+        rows, rng = _rows(X, model), generator(random_state)
+        trials = Trials.draw(rows, y, model, n_subsamples, limit, rng, n_jobs)
+        larger = trials if limit == max_points else Trials.draw(rows, y, model, n_subsamples, max_points, rng, n_jobs)
+        return _choose(model, asked, trials, larger.coordinates())
+
+
+def _rows(X: Any, model: Any) -> Any:
+    if isinstance(X, (Graph, Neighbors)):
+        raise InvalidInput("X must be points or a matrix of distances: subsamples of a graph have no neighbourhoods")
+    points = np.asarray(X)
+    if points.ndim < 2 or points.dtype.kind not in "fiub":
+        raise InvalidInput(f"X must be an array of numbers, rows are points; got shape {points.shape}")
+    if getattr(model, "metric", None) in PRECOMPUTED and points.shape[0] != points.shape[1]:
+        raise InvalidInput(f"a precomputed matrix must be square; got shape {points.shape}")
+    return points
+
+
+def _without_points(model: Any, asked: dict[str, Grid | None]) -> Tuned:
+    """Methods of several matrices: what is given is set; nothing can be measured on subsamples of points."""
+    params = {name: grid.values[0] for name, grid in asked.items() if grid is not None and len(grid.values) == 1}
+    why = f"{type(model).__name__} takes several matrices of dissimilarities: nothing is chosen by neighbourhoods"
+    return Tuned(_with(model, params), params, (), (why,))
+
+
+def _with(model: Any, params: dict[str, Any]) -> Any:
+    return type(model)(**{**model.get_params(deep=False), **params})
+
+
+def _choose(model: Any, asked: dict[str, Grid | None], trials: Trials, samples: list[Any]) -> Tuned:
+    known = model._get_param_names()
+    params: dict[str, Any] = {}
+    curves: list[Curve] = []
+    reasons = [trials.words()]
+    if "n_components" in known:
+        value, curve, why = vote(asked["n_components"], model, trials, samples)
+        params["n_components"] = value
+        reasons.append(why)
+        curves += [] if curve is None else [curve]
+    linear = BY_NAME[type(model).__name__].family in ("linear", "kernel")
+    trials.settle(intrinsic(samples) if linear or "n_components" not in known else int(params["n_components"]))
+    for name, usual in USUAL.items():
+        if name not in known or (name == "n_neighbors" and getattr(model, "radius", None) is not None):
+            continue
+        if name == "gamma" and "scale" in params:
+            continue
+        given = asked[name]
+        grid = given if given is not None else usual(_with(model, params), trials)
+        if grid is None:
+            reasons.append(f"{name}: left at {getattr(model, name)!r}, there is nothing to choose from")
+            continue
+        if len(grid.values) == 1:
+            params[name] = grid.values[0]
+            reasons.append(f"{name}: {_number(grid.values[0])}, as given")
+            continue
+        curve = trials.curve(_with(model, params), name, grid)
+        curves.append(curve)
+        params[name] = curve.chosen
+        reasons.append(_because(curve))
+    if len(reasons) == 1:
+        reasons.append(f"{type(model).__name__} has nothing to choose")
+    return Tuned(_with(model, params), params, tuple(curves), tuple(reasons))
+
+
+USUAL: dict[str, Callable[[Any, Trials], Grid | None]] = {
+    "n_neighbors": usual_neighbors,
+    "scale": usual_scales,
+    "perplexity": usual_perplexities,
+    "gamma": usual_scales,
+}
+
+
+def _because(curve: Curve) -> str:
+    place = curve.values.index(curve.chosen)
+    score, spread = curve.scores[place], curve.spread[place]
+    words = f"{curve.parameter}: {_number(curve.chosen)}, {MEASURE} {score:.4f} +- {spread:.4f}"
+    if np.isnan(score):
+        return f"{curve.parameter}: {_number(curve.chosen)}, for no candidate could be measured"
+    if curve.refused:
+        words += f"; not eligible: {', '.join(_number(value) for value in curve.refused)}"
+    eligible = [v for v in curve.values if v not in curve.refused]
+    if len(eligible) > 1 and curve.chosen in (curve.values[0], curve.values[-1]):
+        words += "; at the end of the grid, a better value may lie beyond"
+    return words
+
+
+def _number(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

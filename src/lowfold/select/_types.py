@@ -1,0 +1,103 @@
+"""What `tune` returns: an unfitted model, the curves it was decided on, and the reasons in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The measure over the candidates of one parameter.
+
+    parameter  its name
+    values     the candidates, ascending
+    scores     mean of the measure over subsamples; NaN where a candidate could not be used
+    spread     standard deviation over subsamples
+    chosen     the candidate taken
+    measure    what was measured, in words; larger is better
+    refused    candidate -> why it was not eligible, whatever its score
+    """
+
+    parameter: str
+    values: tuple[Any, ...]
+    scores: Floats
+    spread: Floats
+    chosen: Any
+    measure: str
+    refused: Mapping[Any, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON; NaN is None."""
+        return {
+            "parameter": self.parameter,
+            "values": list(self.values),
+            "scores": _plain(self.scores),
+            "spread": _plain(self.spread),
+            "chosen": self.chosen,
+            "measure": self.measure,
+            "refused": {str(value): why for value, why in self.refused.items()},
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.parameter}: {self.measure}"]
+        for value, score, spread in zip(self.values, self.scores, self.spread):
+            mark = "  <- chosen" if value == self.chosen else ""
+            why = f"  not eligible: {self.refused[value]}" if value in self.refused else ""
+            shown = f"{value:.4g}" if isinstance(value, float) else str(value)
+            number = "        -        " if np.isnan(score) else f"{score:7.4f} +- {spread:.4f}"
+            lines.append(f"  {shown:>10s}  {number}{mark}{why}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """A method with its parameters chosen; `print` shows what was chosen and the curves.
+
+    model    the method, not fitted yet: call `model.fit(X)`
+    params   the parameters that were chosen
+    curves   one for each choice that was made
+    reasons  one sentence for each choice, and for what could not be chosen
+    """
+
+    model: Any
+    params: dict[str, Any]
+    curves: tuple[Curve, ...]
+    reasons: tuple[str, ...]
+
+    def __getitem__(self, parameter: str) -> Curve:
+        for curve in self.curves:
+            if curve.parameter == parameter:
+                return curve
+        names = ", ".join(curve.parameter for curve in self.curves) or "none: nothing was chosen"
+        raise InvalidInput(f"parameter must be one of {names}; got {parameter!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "method": type(self.model).__name__,
+            "params": dict(self.params),
+            "curves": [curve.to_dict() for curve in self.curves],
+            "reasons": list(self.reasons),
+        }
+
+    def __str__(self) -> str:
+        chosen = ", ".join(f"{name}={_short(value)}" for name, value in self.params.items())
+        head = f"{type(self.model).__name__}({chosen})"
+        return "\n".join([head, *(f"  {words}" for words in self.reasons), *(str(curve) for curve in self.curves)])
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else repr(value)
+
+
+def _plain(values: Floats) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]
