@@ -57,7 +57,7 @@ fuzz: python ## the readers of files against damaged input, for a minute
 
 test-all: lint test-slow test-lowest test-core fuzz ## everything: slow tests, lowest versions, no extras, fuzzing
 
-demo: env ## embed real data; pictures and a report in ./demo
+demo: env ## a dozen methods on real data, compared; reports for a browser in ./demo
 	@$(PY) tools/demo.py --out demo
 
 bench: bench-env ## time and memory against other packages; benchmarks/results

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         optimize,
         quality,
         sdp,
+        select,
         spectral,
         viz,
     )
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from lowfold.methods.tsne import TSNE
     from lowfold.methods.vector_diffusion_maps import VectorDiffusionMaps
     from lowfold.methods.weighted_mds import WeightedMDS
+    from lowfold.select import compare, tune
 
 __version__ = "0.1.0"
 
@@ -85,6 +87,7 @@ _FOLDERS = (
     "optimize",
     "quality",
     "sdp",
+    "select",
     "spectral",
     "viz",
 )
@@ -92,6 +95,7 @@ _FOLDERS = (
 _FUNCTIONS = {
     "Graph": "lowfold.graph",
     "Neighbors": "lowfold.graph",
+    "compare": "lowfold.select",
     "configuration_dimension": "lowfold.kernels",
     "is_euclidean": "lowfold.kernels",
     "isomap_guarantee": "lowfold.methods.isomap",
@@ -99,6 +103,7 @@ _FUNCTIONS = {
     "plan": "lowfold.methods.plan",
     "save": "lowfold.methods.files",
     "show_versions": "lowfold._core.versions",
+    "tune": "lowfold.select",
 }
 
 __all__ = [
@@ -144,6 +149,7 @@ __all__ = [
     "VectorDiffusionMaps",
     "WeightedMDS",
     "apps",
+    "compare",
     "config_context",
     "configuration_dimension",
     "datasets",
@@ -161,9 +167,11 @@ __all__ = [
     "quality",
     "save",
     "sdp",
+    "select",
     "set_config",
     "show_versions",
     "spectral",
+    "tune",
     "viz",
 ]
 

@@ -23,6 +23,10 @@ EXTRAS = (
     "clarabel",
     "openTSNE",
     "dask",
+    "zarr",
+    "umap-learn",
+    "pacmap",
+    "scikit-dimension",
 )
 
 

@@ -8,9 +8,13 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from lowfold.cli._compare import register as register_compare
+from lowfold.cli._diagnose import register as register_diagnose
+from lowfold.cli._dimension import register as register_dimension
 from lowfold.cli._errors import guarded, told_once
 from lowfold.cli._locate import register as register_locate
-from lowfold.cli._shared import Debug, File, Force, Labels, Memory, Out, Quiet, Read, Settings
+from lowfold.cli._shared import Debug, Files, Force, Labels, Memory, Out, Quiet, Read, Settings
+from lowfold.cli._tune import register as register_tune
 
 PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None, "pretty_exceptions_enable": False}
 
@@ -25,6 +29,7 @@ EXAMPLES = {
     "embed": [
         "lowfold embed data.csv -m isomap --n-neighbors 12 -o out.csv --plot out.png",
         "lowfold embed distances.csv -m classical-mds --metric precomputed -o out.csv",
+        "lowfold embed monday.csv tuesday.csv -m weighted-mds -o common.csv",
         "cat data.csv | lowfold embed - -m laplacian-eigenmaps --label class > out.csv",
     ],
     "plan": ["lowfold plan data.csv -m isomap --n-neighbors 12 --memory 4GB"],
@@ -104,7 +109,7 @@ for _name, _help in GENERATED.items():
 @app.command(epilog=_examples("transform"))
 def transform(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A file written by `lowfold embed --save`.")],
-    file: File,
+    files: Files,
     out: Out = None,
     inverse: Annotated[bool, typer.Option("--inverse", help="Lead coordinates back to data space instead.")] = False,
     label: Labels = None,
@@ -116,7 +121,8 @@ def transform(
 ) -> None:
     """Place new points with a saved model."""
     from lowfold._core.config import config_context
-    from lowfold.cli._data import carried, is_matrix, read_input, refuse_existing, tell, write_output
+    from lowfold._core.errors import InvalidInput
+    from lowfold.cli._data import carried, read_input, read_inputs, refuse_existing, tell, write_output
     from lowfold.cli._values import parse_settings
     from lowfold.methods.files import load
 
@@ -124,8 +130,13 @@ def transform(
     with config_context(memory=memory), told_once(quiet):
         refuse_existing(out, force=force)
         fitted = load(model)
-        matrix = is_matrix(fitted) and not inverse
-        table = read_input(file, label or [], parse_settings(read or [], "--read"), matrix=matrix)
+        options = parse_settings(read or [], "--read")
+        if inverse and len(files) == 1:
+            table = read_input(files[0], label or [], options, matrix=False)
+        elif inverse:
+            raise InvalidInput(f"--inverse takes one file of coordinates; got {len(files)}")
+        else:
+            table = read_inputs(files, label or [], options, fitted)
         tell(table.notices, quiet=quiet)
         Y = fitted.inverse_transform(table.X) if inverse else fitted.transform(table.X)
         columns = [f"x{i + 1}" for i in range(Y.shape[1])] if inverse else list(fitted.get_feature_names_out())
@@ -186,3 +197,7 @@ def versions() -> None:
 
 
 register_locate(app)
+register_compare(app)
+register_dimension(app)
+register_diagnose(app)
+register_tune(app)

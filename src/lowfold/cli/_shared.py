@@ -12,6 +12,14 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but erro
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the stages even when no terminal watches.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the trace of an error.")]
 File = Annotated[str, typer.Argument(metavar="FILE", help='Table, array, cube or folder; "-" is standard input.')]
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE...",
+        help='Table, array, cube or folder; "-" is standard input. Several matrices of the same points for WeightedMDS '
+        "and ReplicatedMDS.",
+    ),
+]
 Out = Annotated[
     str | None,
     typer.Option("--out", "-o", metavar="FILE", help='As .csv, .tsv, .parquet or .npy; "-" is standard output.'),

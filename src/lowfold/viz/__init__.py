@@ -1,5 +1,12 @@
-"""Pictures of embeddings. Needs matplotlib (extra `plot`), which is loaded when a picture is drawn."""
+"""Pictures of embeddings, and comparisons as one HTML page.
 
+Pictures need matplotlib (extra `plot`), which is loaded when one is drawn; `write_report` needs nothing.
+"""
+
+from lowfold.viz._curves import dimension_curves
+from lowfold.viz._ellipses import ellipses
+from lowfold.viz._report import write_report
 from lowfold.viz._scatter import scatter, side_by_side
+from lowfold.viz._trust import trust_map
 
-__all__ = ["scatter", "side_by_side"]
+__all__ = ["dimension_curves", "ellipses", "scatter", "side_by_side", "trust_map", "write_report"]
