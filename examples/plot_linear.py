@@ -70,7 +70,7 @@ def planes(axes) -> None:
     axes[0].scatter(*X.T, s=6, color="grey")
     for model, colour, label in (
         (lowfold.PCA(1), "tab:red", "PCA"),
-        (lowfold.RobustPCA(1, method="covariance"), "tab:green", "RobustPCA"),
+        (lowfold.RobustPCA(1), "tab:green", "RobustPCA"),
         (lowfold.LPP(1), "tab:blue", "LPP"),
     ):
         model.fit(X)

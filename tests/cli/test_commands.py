@@ -124,6 +124,52 @@ def test_gaps_in_a_matrix_are_unmeasured(run: Any, tmp_path: Path) -> None:
     assert np.allclose(np.diff(y), 1.0)
 
 
+@pytest.fixture
+def matrices(tmp_path: Path) -> list[Path]:
+    """Distances of 25 points in the plane, its axes stretched differently each time."""
+    X = np.random.default_rng(3).normal(size=(25, 2)) * [2, 1]
+    paths = []
+    for k, w in enumerate([[1.5, 0.5], [0.5, 1.5], [1.0, 1.0]]):
+        paths.append(tmp_path / f"day{k}.csv")
+        np.savetxt(paths[-1], np.sqrt((w * (X[:, None] - X) ** 2).sum(axis=-1)), delimiter=",")
+    return paths
+
+
+def test_several_matrices_of_the_same_points(run: Any, matrices: list[Path], tmp_path: Path) -> None:
+    out, saved = tmp_path / "out.csv", tmp_path / "model.lowfold"
+    settings = ("--metric", "precomputed", "--out", out, "--save", saved)
+    code, said, told = run("embed", *matrices, "--method", "weighted_mds", *settings)
+    assert (code, said) == (0, "")
+    D = [np.loadtxt(path, delimiter=",") for path in matrices]
+    model = lowfold.WeightedMDS(2).fit(D)
+    assert np.allclose(read_table(out).X, model.embedding_)
+    assert "day0.csv: weights 1.5, 0.5; 100.0% explained" in told
+    assert "25 points in 3 matrices" in told
+    code, said, _ = run("transform", saved, *matrices)
+    assert code == 0
+    assert np.allclose(np.loadtxt(said.splitlines()[1:], delimiter=","), model.embedding_)
+    code, said, _ = run("embed", *matrices, "-m", "ReplicatedMDS", "--merge", "rms", "-q")
+    expected = lowfold.ReplicatedMDS(2, merge="rms").fit(D).embedding_
+    assert np.allclose(np.loadtxt(said.splitlines()[1:], delimiter=","), expected)
+    assert run("plan", *matrices, "-m", "weighted-mds")[0] == 0
+
+
+def test_several_files_where_they_do_not_belong(run: Any, matrices: list[Path], roll: Path, tmp_path: Path) -> None:
+    np.savetxt(tmp_path / "small.csv", np.zeros((4, 4)), delimiter=",")
+    for args, words in (
+        (("embed", *matrices, "-m", "pca"), "PCA takes one file; got 3"),
+        (("embed", matrices[0], tmp_path / "small.csv", "-m", "replicated-mds"), "small.csv: has 4 x 4 numbers"),
+    ):
+        code, _, told = run(*args)
+        assert code == 1
+        assert words in told
+    saved = tmp_path / "pca.lowfold"
+    assert run("embed", roll, "-m", "pca", "--save", saved, "-q")[0] == 0
+    code, _, told = run("transform", saved, roll, roll, "--inverse")
+    assert code == 1
+    assert "--inverse takes one file" in told
+
+
 @pytest.mark.parametrize("ending", ["csv", "tsv", "npy", "parquet"])
 def test_kinds_of_output(run: Any, roll: Path, tmp_path: Path, ending: str) -> None:
     if ending == "parquet":

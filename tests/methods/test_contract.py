@@ -364,10 +364,20 @@ def test_the_kernel_rebuilds_the_embedding(name: str) -> None:
     if rebuild is None:
         pytest.skip("has no kernel of one operator; see the table")
     model = fit(name, data(name, 80))
-    again = rebuild(model, model.kernel())
+    again = rebuild(model, model.operator())
     Y = model.embedding_
     flip = np.where((again * Y).sum(axis=0) < 0, -1.0, 1.0)
     assert np.abs(again * flip - Y).max() < 1e-4 * np.abs(Y).max()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_operator_has_one_name_in_every_method(name: str) -> None:
+    model = fit(name, data(name, 40))
+    op = model.operator()
+    V = np.random.default_rng(0).normal(size=(op.n, 2))
+    assert np.allclose(op.apply(V), op.dense() @ V, atol=1e-6 * np.abs(op.dense()).max())
+    if "kernel" not in model.get_params():
+        assert np.allclose(model.kernel().dense(), op.dense())
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -7,6 +7,8 @@ import pytest
 from sklearn import decomposition
 
 import lowfold
+from lowfold._core.errors import AccuracyWarning
+from lowfold.spectral import _principal
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -40,6 +42,62 @@ def test_auto_keeps_digits_of_tiny_directions() -> None:
     model = lowfold.PCA(3).fit(X)
     assert model.solver_ == "svd"
     assert np.allclose(np.sqrt(model.eigenvalues_), [1, 1e-3, 1e-9], rtol=0.3)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_auto_keeps_digits_at_a_condition_of_a_billion_wherever_it_cuts(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(600, 64)) * np.geomspace(1, 1e-9, 64)[rng.permutation(64)]
+    for dtype, rtol in ((np.float64, 1e-6), (np.float32, 1e-6)):
+        rows = X.astype(dtype)
+        exact = np.linalg.svd(rows - rows.mean(axis=0, dtype=np.float64), compute_uv=False) ** 2 / 599
+        for k in (2, 30, 40, 64):
+            model = lowfold.PCA(k).fit(rows)  # a warning that eigenvalues coincide would be an error here
+            assert np.allclose(model.eigenvalues_, exact[:k], rtol=rtol, atol=0)
+            assert (model.solver_ == "svd") == (k > 30)
+
+
+def test_directions_that_really_coincide_are_told_by_the_svd_too() -> None:
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(40, 5)))[0]
+    X = (Q - Q.mean(axis=0)) @ np.diag([3.0, 2.0, 2.0, 1.0, 1.0])
+    X = np.linalg.qr(X)[0] * [3.0, 2.0, 2.0, 1.0, 1.0]  # columns stay centred and are orthogonal
+    for solver in ("auto", "svd"):
+        with pytest.warns(AccuracyWarning, match="eigenvalues 2 and 3 coincide"):
+            lowfold.PCA(2, solver=solver).fit(X)
+
+
+@pytest.mark.parametrize("shape", [(1000, 64), (60, 1500)])
+@pytest.mark.parametrize("size", [1.0, 1e-25, 1e22])
+def test_products_in_float32_are_corrected_or_given_up(
+    monkeypatch: pytest.MonkeyPatch, shape: tuple[int, int], size: float
+) -> None:
+    monkeypatch.setattr(_principal, "SINGLE", 0)
+    found = []
+    corrected = _principal._corrected
+    monkeypatch.setattr(_principal, "_corrected", lambda *given: found.append(corrected(*given)) or found[-1])
+    for seed, offset in ((0, 0.0), (1, 1000.0)):
+        rng = np.random.default_rng(seed)
+        r = min(shape)
+        Q = np.linalg.qr(rng.normal(size=(shape[1], r)))[0]
+        X = (((rng.normal(size=(shape[0], r)) * np.geomspace(1, 1e-2, r)) @ Q.T + offset) * size).astype(np.float32)
+        model = lowfold.PCA(4).fit(X)
+        _, s, Vt = np.linalg.svd(X - X.mean(axis=0, dtype=np.float64), full_matrices=False)
+        assert np.allclose(model.eigenvalues_, s[:4] ** 2 / (shape[0] - 1), rtol=1e-12, atol=0)
+        assert model.residual_ <= 1e-6
+        assert np.allclose(np.abs(model.components_ @ Vt[:4].T), np.eye(4), atol=1e-5)
+        assert np.isclose(model.total_variance_, (s**2).sum() / (shape[0] - 1), rtol=1e-10)
+    assert all((pairs is None) == (size != 1.0) for pairs in found)  # squares leave the range of float32
+    assert len(found) == 2
+
+
+def test_a_tighter_tolerance_takes_another_correction(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_principal, "SINGLE", 0)
+    X = np.random.default_rng(2).normal(size=(3000, 80)).astype(np.float32) * np.geomspace(1, 0.3, 80, dtype=np.float32)
+    rough, fine = (lowfold.PCA(3, tol=tol).fit(X) for tol in (1e-3, 1e-10))
+    assert 1e-10 < rough.residual_ < 1e-3
+    assert fine.residual_ <= 1e-10
+    _, _, Vt = np.linalg.svd(X - X.mean(axis=0, dtype=np.float64), full_matrices=False)
+    assert np.linalg.norm(fine._extend.W - Vt[:3].T @ (Vt[:3] @ fine._extend.W)) < 1e-10
 
 
 @pytest.mark.parametrize(("height", "contains_axis"), [(15.0, False), (51.0, True)])
@@ -153,8 +211,42 @@ def test_blocks_from_parquet(tmp_path) -> None:
     assert np.allclose(model.components_, lowfold.PCA(2).fit(X).components_)
 
 
+@pytest.mark.extra("zarr")
+def test_blocks_from_zarr(tmp_path) -> None:
+    import zarr
+
+    X = np.random.default_rng(16).normal(size=(500, 4)).astype(np.float32) * np.arange(1, 5, dtype=np.float32)
+    stored = zarr.create_array(store=str(tmp_path / "rows.zarr"), shape=X.shape, chunks=(64, 4), dtype="float32")
+    stored[:] = X
+    expected = lowfold.PCA(2).fit(X)
+    for source in (stored, zarr.open_array(str(tmp_path / "rows.zarr"), mode="r"), tmp_path / "rows.zarr"):
+        model = lowfold.PCA(2).fit_blocks(source)
+        assert np.allclose(model.components_, expected.components_, atol=1e-5)
+        assert np.allclose(model.eigenvalues_, expected.eigenvalues_)
+    group = zarr.open_group(str(tmp_path / "group.zarr"), mode="w")
+    group.create_array("rows", shape=X.shape, dtype="float32")
+    for source in (group, tmp_path / "group.zarr"):
+        with pytest.raises(ValueError, match=r"group|blocks must be"):
+            lowfold.PCA(2).fit_blocks(source)
+
+
+@pytest.mark.extra("pyarrow", "pandas")
+def test_parquet_that_is_not_a_matrix_is_refused_in_words(tmp_path) -> None:
+    import pandas as pd
+
+    pd.DataFrame({"a": [1.0, 2.0], "name": ["x", "y"]}).to_parquet(tmp_path / "words.parquet")
+    (tmp_path / "cut.parquet").write_bytes(b"PAR1")
+    for name, words in (("words", "not numbers: name"), ("cut", "cannot be read as a Parquet")):
+        with pytest.raises(ValueError, match=words):
+            lowfold.PCA(1).fit_blocks(tmp_path / f"{name}.parquet")
+
+
 def test_blocks_that_cannot_be_are_refused_in_words(tmp_path) -> None:
     X = np.random.default_rng(14).normal(size=(20, 4))
+    (tmp_path / "cut.npy").write_bytes(b"not an array")
+    with pytest.raises(ValueError, match=r"cut\.npy cannot be read"):
+        lowfold.PCA(2).fit_blocks(tmp_path / "cut.npy")
+    assert lowfold.PCA(2).fit_blocks([X[:0], X]).n_samples_seen_ == 20
     for bad, words in (([], "no block"), (tmp_path / "no.npy", "does not exist"), (3, "blocks must be")):
         with pytest.raises(ValueError, match=words):
             lowfold.PCA(2).fit_blocks(bad)

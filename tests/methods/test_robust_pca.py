@@ -52,7 +52,7 @@ def test_low_rank_plus_sparse_adds_up(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("method", ["l1", "covariance"])
+@pytest.mark.parametrize("method", ["pursuit", "l1", "covariance"])
 def test_a_few_outlying_rows_turn_less_than_pca(seed: int, method: str) -> None:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(200, 4)) * [5, 1, 0.5, 0.5]
@@ -62,7 +62,7 @@ def test_a_few_outlying_rows_turn_less_than_pca(seed: int, method: str) -> None:
     assert angle(axis, robust.components_.T) < 0.35 < 0.7 < angle(axis, lowfold.PCA(1).fit(X).components_.T)
 
 
-@pytest.mark.parametrize("method", ["l1", "covariance"])
+@pytest.mark.parametrize("method", ["pursuit", "l1", "covariance"])
 def test_without_outliers_a_gaussian_gives_the_axes_and_variances_of_pca(method: str) -> None:
     X = np.random.default_rng(5).normal(size=(6000, 3)) * [4, 2, 1] + 9
     model = lowfold.RobustPCA(3, method=method).fit(X)
@@ -71,6 +71,52 @@ def test_without_outliers_a_gaussian_gives_the_axes_and_variances_of_pca(method:
     assert np.allclose(model.components_ @ model.components_.T, np.eye(3))
     assert np.allclose(model.mean_, 9, atol=0.2)
     assert np.allclose(np.linalg.eigvalsh(model.kernel().dense())[::-1], model.eigenvalues_)
+
+
+def contaminated(seed: int, kind: str, share: float, n: int = 300, D: int = 20) -> tuple[np.ndarray, np.ndarray, int]:
+    """Rows about a 3-dimensional subspace, the first of them gone a hundred times as far; the subspace; how many."""
+    rng = np.random.default_rng(seed)
+    V = np.linalg.qr(rng.normal(size=(D, 4)))[0]
+    X = (rng.normal(size=(n, 3)) * [5, 4, 3]) @ V[:, :3].T + 0.3 * rng.normal(size=(n, D)) + 1
+    m = int(share * n)
+    if kind == "cloud":
+        X[:m] = 500 * rng.normal(size=(m, D)) / np.sqrt(D)
+    else:
+        sides = rng.choice([-1, 1], m) if kind == "line" else np.ones(m)
+        X[:m] += 500 * np.outer(sides * rng.uniform(0.5, 1, m), V[:, 3])
+    return X, V[:, :3], m
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("kind", ["line", "side", "cloud"])
+@pytest.mark.parametrize("share", [0.2, 0.4])
+def test_a_large_share_of_rows_a_hundred_times_as_far_away(seed: int, kind: str, share: float) -> None:
+    X, V, m = contaminated(seed, kind, share)
+    model = lowfold.RobustPCA(3).fit(X)
+    alone = lowfold.PCA(3).fit(X[m:]).components_.T
+    assert angle(V, model.components_.T) < angle(V, alone) + 0.01 < 0.06  # 3.4 degrees
+    assert angle(V, lowfold.PCA(3).fit(X).components_.T) > np.sin(np.pi / 4)
+    assert model.outliers_[:m].all()
+    assert model.outliers_[m:].mean() < 0.08
+    assert np.allclose(model.eigenvalues_, lowfold.PCA(3).fit(X[m:]).eigenvalues_, rtol=0.15)
+
+
+def test_a_majority_in_a_plane_is_found_exactly() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(100, 6))
+    X[:60, 2:] = 0.0
+    model = lowfold.RobustPCA(2).fit(X)
+    assert angle(np.eye(6)[:, :2], model.components_.T) < 1e-12
+    assert model.outliers_[60:].all()
+
+
+def test_many_rows_are_measured_on_some_of_them() -> None:
+    X, V, m = contaminated(5, "line", 0.3, n=12_000, D=6)
+    model = lowfold.RobustPCA(3).fit(X)
+    assert angle(V, model.components_.T) < 0.01
+    assert model.outliers_[:m].all()
+    again = lowfold.RobustPCA(3).fit(X)
+    assert np.array_equal(model.embedding_, again.embedding_)
 
 
 def test_l1_directions_beat_random_ones() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,38 @@ def read_input(file: str, labels: Sequence[str], options: Mapping[str, str], *, 
             there = f"there are {', '.join(table.labels)}" if table.labels else "there are none"
             raise InvalidInput(f"{table.source}: no label {name!r} was kept aside; {there}")
     return table
+
+
+def read_inputs(files: Sequence[str], labels: Sequence[str], options: Mapping[str, str], model: Any) -> Any:
+    """A Table for the model; of methods that take several matrices, X holds one for each file, (files, rows, n).
+
+    Ids and labels are those of the first file.
+    """
+    several = takes_several(model)
+    if len(files) > 1 and not several:
+        raise InvalidInput(
+            f"{type(model).__name__} takes one file; got {len(files)}. WeightedMDS and ReplicatedMDS take several "
+            "matrices of the same points"
+        )
+    tables = [read_input(file, labels, options, matrix=is_matrix(model)) for file in files]
+    first = tables[0]
+    if not several:
+        return first
+    for table in tables[1:]:
+        if table.X.shape != first.X.shape:
+            raise FileProblem(
+                f"{table.source}: has {' x '.join(map(str, table.X.shape))} numbers, {first.source} has "
+                f"{' x '.join(map(str, first.X.shape))}; the matrices must be of the same points"
+            )
+    notices = tuple(dict.fromkeys(words for table in tables for words in table.notices))
+    return replace(first, X=np.stack([table.X for table in tables]), notices=notices)
+
+
+def takes_several(model: Any) -> bool:
+    """Whether the model takes several matrices of the same points."""
+    from lowfold.methods._several_matrices import SeveralMatrices
+
+    return isinstance(model, SeveralMatrices)
 
 
 def tell(notices: Sequence[str], *, quiet: bool) -> None:
@@ -91,7 +124,8 @@ def colouring(table: Any, name: str | None) -> dict[str, Any]:
     if name in table.labels:
         values = table.labels[name]
     elif name in table.columns:
-        values = table.X[:, table.columns.index(name)]
+        X = table.X[0] if table.X.ndim == 3 else table.X
+        values = X[:, table.columns.index(name)]
     else:
         there = ", ".join([*table.labels, *table.columns][:30])
         raise InvalidInput(f"--color names no column {name!r}; there are {there}")

@@ -11,16 +11,16 @@ import typer
 
 from lowfold._core.config import config_context
 from lowfold._core.errors import FileProblem
-from lowfold.cli._data import carried, colouring, is_matrix, read_input, refuse_existing, tell, write_output
+from lowfold.cli._data import carried, colouring, is_matrix, read_inputs, refuse_existing, tell, write_output
 from lowfold.cli._errors import told_once
-from lowfold.cli._shared import Debug, File, Force, Labels, Memory, MethodName, Out, Quiet, Read, Settings, Verbose
+from lowfold.cli._shared import Debug, Files, Force, Labels, Memory, MethodName, Out, Quiet, Read, Settings, Verbose
 from lowfold.cli._values import find_method, method_class, parameters_for, parse_settings
 
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg")
 
 
 def embed(
-    file: File,
+    files: Files,
     *,
     method: MethodName,
     parameters: Mapping[str, str],
@@ -41,6 +41,7 @@ def embed(
 
     Without --out, --plot and --save the coordinates go to standard output. Columns that are not numeric, and those
     named by --label, are kept aside, written beside the coordinates, and the first of them colours the picture.
+    WeightedMDS and ReplicatedMDS take several files, each a matrix of the same points.
     """
     if out is None and plot is None and save is None:
         out = "-"
@@ -48,7 +49,7 @@ def embed(
         model = _model(method, parameters, settings, verbose=verbose or (sys.stderr.isatty() and not quiet))
         refuse_existing(out, plot, save, force=force)
         _check_picture(plot)
-        table = read_input(file, label or [], parse_settings(read or [], "--read"), matrix=is_matrix(model))
+        table = read_inputs(files, label or [], parse_settings(read or [], "--read"), model)
         tell(table.notices, quiet=quiet)
         shown = {} if plot is None else colouring(table, color)
         start = time.perf_counter()
@@ -59,11 +60,12 @@ def embed(
             from lowfold.viz import scatter
 
             scatter(Y, path=plot, title=f"{type(model).__name__}, {len(Y)} points", **shown)
+        tell(_weights(model, files), quiet=quiet)
         tell([_summary(model, table.X, took, [p for p in (out, save, plot) if p not in (None, "-")])], quiet=quiet)
 
 
 def plan(
-    file: File,
+    files: Files,
     *,
     method: MethodName,
     parameters: Mapping[str, str],
@@ -79,7 +81,7 @@ def plan(
 
     with config_context(memory=memory), told_once(quiet):
         model = _model(method, parameters, settings, verbose=False)
-        table = read_input(file, label or [], parse_settings(read or [], "--read"), matrix=is_matrix(model))
+        table = read_inputs(files, label or [], parse_settings(read or [], "--read"), model)
         tell(table.notices, quiet=quiet)
         print(make_plan(table.X, model))
 
@@ -122,10 +124,21 @@ def _write(model: Any, Y: Any, table: Any, out: str | None, save: str | None, *,
         save_model(save, model, force=force)
 
 
+def _weights(model: Any, files: Sequence[str]) -> list[str]:
+    """What WeightedMDS found for each matrix: the weight of every axis, and the share explained."""
+    if getattr(model, "weights", "given") is not None or len(getattr(model, "weights_", ())) != len(files):
+        return []
+    rows = zip(files, model.weights_, model.explained_, strict=True)
+    return [
+        f"{file}: weights {', '.join(f'{w:.4g}' for w in found)}; {share:.1%} explained" for file, found, share in rows
+    ]
+
+
 def _summary(model: Any, X: Any, took: float, written: Sequence[str | None]) -> str:
     """One line: what was done, what the solve was worth, how long it took, where it is."""
-    n, D = X.shape
+    n, D = X.shape[-2:]
     what = f"{n} points" if is_matrix(model) else f"{n} points in {D} columns"
+    what += f" in {len(X)} matrices" if X.ndim == 3 else ""
     words = f"{type(model).__name__}: {what} -> {model.embedding_.shape[1]}"
     if hasattr(model, "solver_"):
         words += f"; solver {model.solver_}, residual {model.residual_:.1e}"

@@ -53,7 +53,13 @@ from lowfold.kernels._random import (
     random_entries,
     random_matrix,
 )
-from lowfold.kernels._robust import LowRankSparse, geometric_median, l1_directions, low_rank_plus_sparse
+from lowfold.kernels._robust import (
+    LowRankSparse,
+    geometric_median,
+    l1_directions,
+    low_rank_plus_sparse,
+    pursued_directions,
+)
 from lowfold.kernels._tangent import tangent_alignment, tangents
 from lowfold.kernels._unfold import bridge_alignment, unfolded
 from lowfold.kernels._veronese import Vanishing, monomial_exponents, vanishing, veronese
@@ -129,6 +135,7 @@ __all__ = [
     "multiple_weights",
     "outlier_factors",
     "pixel_graph",
+    "pursued_directions",
     "quadratic_dimension",
     "random_entries",
     "random_matrix",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.parallel import block_slices
+from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.random import generator
 from lowfold.kernels._functions import squared_distances
 
@@ -45,8 +45,7 @@ class RandomEntries:
         """Features 1024 b .. 1024 (b + 1) - 1 of R', dense."""
         rng, rows = self._draw(number)
         if self.kind == "gaussian":
-            single = np.dtype(dtype) == np.float32
-            return rng.standard_normal((rows, self.k), dtype=np.float32 if single else np.float64)
+            return rng.standard_normal((rows, self.k)).astype(dtype, copy=False)  # one matrix, whatever X is
         if self.kind == "sign":
             return np.asarray(2 * rng.integers(0, 2, size=(rows, self.k), dtype=np.int8) - 1, dtype=dtype)
         return self.sparse_block(number).toarray().astype(dtype)
@@ -69,11 +68,17 @@ class RandomEntries:
         """All of R'."""
         return np.vstack([self.block(b, dtype) for b in range(len(self.parts()))])
 
-    def sparse(self) -> csr_array:
+    def sparse(self, *, n_jobs: int | None = 1) -> csr_array:
         """All of R' of the kind "sparse"."""
         from scipy.sparse import vstack
 
-        return csr_array(vstack([self.sparse_block(b) for b in range(len(self.parts()))], format="csr"))
+        blocks: list[Any] = [None] * len(self.parts())
+
+        def work(b: int) -> None:
+            blocks[b] = self.sparse_block(b)
+
+        run_blocks(work, len(blocks), n_jobs=n_jobs)
+        return csr_array(vstack(blocks, format="csr"))
 
     def _draw(self, number: int) -> tuple[np.random.Generator, int]:
         part = self.parts()[number]

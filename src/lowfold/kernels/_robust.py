@@ -1,6 +1,8 @@
 """Directions and decompositions that a few gross errors do not spoil.
 
-L1 projection pursuit: Kwak (2008), doi:10.1109/TPAMI.2008.114. Covariance of signs: Locantore et al. (1999),
+Projection pursuit with a robust scale: Croux & Ruiz-Gazen (2005), doi:10.1016/j.jmva.2004.08.002; reweighted as in
+Hubert, Rousseeuw & Vanden Branden (2005), doi:10.1198/004017004000000563. L1 projection pursuit: Kwak (2008),
+doi:10.1109/TPAMI.2008.114. Covariance of signs: Locantore et al. (1999),
 doi:10.1007/BF02595862. Low rank plus sparse: Candes, Li, Ma & Wright (2011), doi:10.1145/1970392.1970395, by the
 augmented Lagrangian of Lin, Chen & Ma (2010), arXiv:1009.5055.
 """
@@ -11,12 +13,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import chi2, norm
 
+from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold.spectral import principal_axes
 
 Floats = NDArray[np.float64]
+
+MAD = 1.4826  # median absolute deviation of a Gaussian -> its standard deviation
+KEPT = 0.975  # share of a Gaussian's rows that the reweighting step keeps
+CANDIDATES, MEASURED = 1000, 5000  # directions tried, and rows their spread is measured on
 
 
 def geometric_median(X: NDArray[np.floating], *, tol: float = 1e-10, max_iter: int = 500) -> Floats:
@@ -38,6 +46,73 @@ def geometric_median(X: NDArray[np.floating], *, tol: float = 1e-10, max_iter: i
     return np.asarray(m)
 
 
+def spread(P: Floats) -> Floats:
+    """The median absolute deviation of each column, scaled to a Gaussian's standard deviation."""
+    return np.asarray(MAD * np.median(np.abs(P - np.median(P, axis=0)), axis=0))
+
+
+def pursued_directions(Xc: Floats, k: int, *, rng: np.random.Generator) -> Floats:
+    """Orthonormal W (D, k): each is, of the directions x / |x| of the rows, that in which the rows spread the most by
+    their median absolute deviation; on what the former leave.
+
+    Up to half of the rows may be anywhere. A median uses few of the digits in the data, so the directions are rough.
+    Above 1,000 rows as many are tried, and the spread is measured on 5,000, both drawn by `rng`.
+    """
+    n, D = Xc.shape
+    A = Xc[rng.permutation(n)[:MEASURED]]
+    W = np.zeros((D, k))
+    for j in range(k):
+        size = np.linalg.norm(A, axis=1)
+        rows = np.flatnonzero(size > 1e-10 * max(float(np.linalg.norm(Xc[0])), float(size.max(initial=0.0)), 1e-300))
+        rows = rows[:CANDIDATES]
+        tried = (A[rows] / size[rows, None]).T
+        found = [spread(A @ tried[:, part]) for part in block_slices(len(rows), max(1, 2**22 // len(A)))]
+        w = tried[:, int(np.argmax(np.concatenate(found)))] if len(rows) else np.zeros(D)
+        W[:, j] = _beside(w, W[:, :j])
+        A = A - np.outer(A @ W[:, j], W[:, j])
+    return W
+
+
+def inliers(Xc: Floats, W: Floats) -> NDArray[np.bool_]:
+    """The rows near the others along W and near the span of W, by medians: 97.5% of a Gaussian in either respect.
+
+    At least half of the rows, the nearest, are among them.
+    """
+    Y = Xc @ W
+    size = spread(Y)
+    real = size > 1e-9 * max(float(size.max(initial=0.0)), 1e-300)
+    inside = np.square((Y[:, real] - np.median(Y[:, real], axis=0)) / size[real]).sum(axis=1)
+    inside /= chi2.ppf(KEPT, max(int(real.sum()), 1))
+    # The cube root of a squared distance is nearly Gaussian (Wilson & Hilferty).
+    beside = np.linalg.norm(Xc - Y @ W.T, axis=1) ** (2 / 3)
+    limit = np.median(beside) + norm.ppf(KEPT) * float(spread(beside[:, None])[0])
+    limit = max(limit, 1e-9 * float(np.median(np.linalg.norm(Xc, axis=1))) ** (2 / 3))
+    far = np.maximum(inside, beside / limit if limit > 0 else beside)
+    kept = far <= 1
+    if 2 * int(kept.sum()) < len(Xc):
+        kept = np.zeros(len(Xc), dtype=bool)
+        kept[np.argsort(far, kind="stable")[: len(Xc) // 2 + 1]] = True
+    return np.asarray(kept)
+
+
+def truncation(k: int) -> float:
+    """Share of a k-dimensional Gaussian's variance that is left when only the rows within the limit are looked at."""
+    return float(chi2.cdf(chi2.ppf(KEPT, k), k + 2) / KEPT)
+
+
+def _beside(w: Floats, W: Floats) -> Floats:
+    """w made orthogonal to the columns of W, of length 1; any such direction where nothing is left of w."""
+    w = w - W @ (W.T @ w)
+    size = float(np.linalg.norm(w))
+    if size <= 1e-10:
+        free = np.eye(len(W)) - W @ W.T
+        w = free[:, int(np.argmax(np.diagonal(free)))]
+        size = float(np.linalg.norm(w))
+    w = w / size
+    w = w - W @ (W.T @ w)
+    return np.asarray(w / np.linalg.norm(w))
+
+
 def l1_directions(Xc: Floats, k: int, *, max_iter: int = 1000) -> Floats:
     """Orthonormal W (D, k): one after the other maximises sum_i |w'x_i|, |w| = 1, on what the former leave.
 
@@ -51,13 +126,7 @@ def l1_directions(Xc: Floats, k: int, *, max_iter: int = 1000) -> Floats:
         variance = principal_axes(A, np.zeros(A.shape[1]), 1).V[:, 0]
         found = [_pursue(A, start, max_iter) for start in (longest, variance)]
         w = max(found, key=lambda w: float(np.abs(A @ w).sum()))
-        w = w - W[:, :j] @ (W[:, :j].T @ w)
-        size = float(np.linalg.norm(w))
-        if size <= 1e-10:  # nothing is left: any direction orthogonal to the former
-            free = np.eye(len(W)) - W[:, :j] @ W[:, :j].T
-            w = free[:, int(np.argmax(np.diagonal(free)))]
-            size = float(np.linalg.norm(w))
-        W[:, j] = w / size
+        W[:, j] = _beside(w, W[:, :j])
         A -= np.outer(A @ W[:, j], W[:, j])
     return W
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,14 @@ def row_blocks(source: Any) -> Iterator[NDArray[Any]]:
     """Blocks of rows of `source`, each about 64 MB.
 
     An array with `shape` that can be sliced (NumPy, a memory map, Zarr, HDF5), a path of a .npy file (read as a memory
-    map) or of a .parquet file (extra `tables`; numeric columns), or an iterable that yields blocks itself.
+    map), of a .parquet file (extra `tables`; numeric columns) or of a .zarr array (extra `zarr`), or an iterable that
+    yields blocks itself.
     """
     if isinstance(source, (str, Path)):
         yield from _file_blocks(Path(source))
     elif hasattr(source, "shape") and hasattr(source, "__getitem__"):
         yield from _sliced(source)
-    elif isinstance(source, Iterable):
+    elif isinstance(source, Iterable) and not isinstance(source, Mapping) and not hasattr(source, "keys"):
         yield from source
     else:
         raise InvalidInput(
@@ -43,14 +44,40 @@ def _sliced(array: Any) -> Iterator[NDArray[Any]]:
 
 def _file_blocks(path: Path) -> Iterator[NDArray[Any]]:
     if not path.exists():
-        raise FileProblem(f"{path} does not exist; give the path of a .npy or .parquet file")
+        raise FileProblem(f"{path} does not exist; give the path of a .npy, .parquet or .zarr file")
     if path.suffix == ".npy":
-        yield from _sliced(np.load(path, mmap_mode="r"))
+        try:
+            array = np.load(path, mmap_mode="r")
+        except (ValueError, OSError) as error:
+            raise FileProblem(f"{path} cannot be read as a .npy file of numbers: {error}") from error
+        yield from _sliced(array)
     elif path.suffix in (".parquet", ".pq"):
-        parquet = load_extra("pyarrow.parquet", "tables", "reading Parquet in blocks")
-        with parquet.ParquetFile(path) as file:
-            rows = max(1, BLOCK_BYTES // max(8 * len(file.schema_arrow), 1))
-            for batch in file.iter_batches(batch_size=rows):
-                yield np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns])
+        yield from _parquet_blocks(path)
+    elif path.suffix == ".zarr":
+        zarr = load_extra("zarr", "zarr", "reading Zarr in blocks")
+        array = zarr.open(str(path), mode="r")
+        if not hasattr(array, "shape"):
+            raise FileProblem(f"{path} is a group of arrays ({', '.join(sorted(array.keys()))}); give one of them")
+        yield from _sliced(array)
     else:
-        raise FileProblem(f"{path} is read in blocks only as .npy or .parquet; load it and pass the array instead")
+        raise FileProblem(
+            f"{path} is read in blocks only as .npy, .parquet or .zarr; load it and pass the array instead"
+        )
+
+
+def _parquet_blocks(path: Path) -> Iterator[NDArray[Any]]:
+    parquet = load_extra("pyarrow.parquet", "tables", "reading Parquet in blocks")
+    arrow = load_extra("pyarrow", "tables", "reading Parquet in blocks")
+    try:
+        file = parquet.ParquetFile(path)
+    except (arrow.ArrowException, OSError) as error:
+        raise FileProblem(f"{path} cannot be read as a Parquet file: {error}") from error
+    kinds = arrow.types
+    with file:
+        schema = file.schema_arrow
+        words = [field.name for field in schema if not (kinds.is_floating(field.type) or kinds.is_integer(field.type))]
+        if words:
+            raise FileProblem(f"{path} has columns that are not numbers: {', '.join(words[:5])}; leave them out")
+        rows = max(1, BLOCK_BYTES // max(8 * len(schema), 1))
+        for batch in file.iter_batches(batch_size=rows):
+            yield np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns])

@@ -30,6 +30,8 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
     "verbose": (Flag(),),
 }
 
+CALLBACK: tuple[Limit, ...] = (Function("f(iteration, cost, layout)"), Null("none"))
+
 TEXT: dict[str, str] = {
     "n_components": """n_components : int, default=2
     Number of output columns; at least 1.""",
@@ -77,6 +79,8 @@ TEXT: dict[str, str] = {
     "point_metric": """metric : str or callable, default="euclidean"
     Decides who is a neighbour: a name of `lowfold.metrics.METRICS` or a function f(x, y). The map itself needs the
     features, so distances alone are not enough.""",
+    "callback": """callback : callable or None, default=None
+    Called after every step as callback(iteration, stress, layout); returning True ends the descent.""",
     "n_jobs": """n_jobs : int or None, default=None
     Threads; None is all cores allowed. Changes time, never results.""",
     "verbose": """verbose : bool, default=False

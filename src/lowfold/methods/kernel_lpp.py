@@ -12,14 +12,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Function, Int, Limits, Null, Real
 from lowfold._core.memory import require
+from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold.graph import Neighbors, Points, laplacian
-from lowfold.kernels import Mercer, auto_scale, kernel_operator, linearised, mercer_kernel
+from lowfold.kernels import KernelOperator, Mercer, auto_scale, kernel_operator, linearised, mercer_kernel
 from lowfold.kernels._functions import KERNEL_LIMITS, KERNELS
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Floats, Queries, Trained
@@ -170,6 +172,18 @@ class KernelLPP(GraphMethod):
             values, U = pairs.values, pairs.vectors
         kept = values > self.reg * max(float(values[0]), np.finfo(float).tiny)
         return np.ascontiguousarray(U[:, kept]), values[kept]
+
+    def gram(self) -> KernelOperator:
+        """The operator K of the training points, not centred, rebuilt."""
+        check_is_fitted(self)
+        assert isinstance(self._trained.source, Points)
+        assert isinstance(self._extend, KernelExpansion)
+        return kernel_operator(self._trained.source.X, self._extend.kernel, center=False, run=self._run())
+
+    def operator(self) -> SparseOperator:
+        """The graph Laplacian L; restricted to the functions that `gram()` spans it gives the embedding."""
+        check_is_fitted(self)
+        return laplacian(weigh(self.graph_, self.weights, self.scale_, 0.0))  # type: ignore[arg-type]
 
     def _check(self, data: Data) -> None:
         super()._check(data)

@@ -162,7 +162,13 @@ class KernelPCA(Method):
     def gram(self) -> KernelOperator:
         """The operator H K H (K where `center` is False) of the training points, rebuilt."""
         check_is_fitted(self)
+        if self._trained.source is None:
+            raise InvalidInput("a precomputed kernel matrix is not kept; its operator cannot be rebuilt")
         return kernel_operator(self._trained.source.X, self._extend.kernel, center=self.center, run=self._run())
+
+    def operator(self) -> KernelOperator:
+        """The same as `gram()`."""
+        return self.gram()
 
     # Precomputed kernels --------------------------------------------------------------------------------------------
 

@@ -29,8 +29,8 @@ from lowfold.methods._descent import (
 from lowfold.methods._descent_extend import StressRow
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Floats
-from lowfold.methods._parameters import LIMITS
-from lowfold.optimize import EdgeTerms, Minimum, PairTerms, descend, majorise
+from lowfold.methods._parameters import CALLBACK, LIMITS
+from lowfold.optimize import Callback, EdgeTerms, Minimum, PairTerms, descend, majorise
 from lowfold.optimize._stress import FACTORED
 
 
@@ -66,7 +66,8 @@ class MetricMDS(Method):
         Steps of one descent.
     tol : float in (0, 1), default=1e-6
         A descent ends when a step (of "gradient": ten steps) lowers stress by less than this share of the sum of
-        squared distances.
+        squared distances. "smacof" looks for two such steps running.
+    {callback}
     {normalization}
     {random_state}
     {n_jobs}
@@ -101,6 +102,7 @@ class MetricMDS(Method):
         "landmarks": (Int(2), Null("a rule")),
         "n_init": (Int(1),),
         "max_iter": (Int(1),),
+        "callback": CALLBACK,
     }
 
     def __init__(
@@ -117,6 +119,7 @@ class MetricMDS(Method):
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-6,
+        callback: Callback | None = None,
         normalization: str = "natural",
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -133,6 +136,7 @@ class MetricMDS(Method):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.callback = callback
         self.normalization = normalization
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -175,12 +179,16 @@ class MetricMDS(Method):
     def _minimise(self, terms: PairTerms | EdgeTerms, Y: Floats, run: Run) -> Minimum:
         with run.stage("stress") as progress:
             if self._algorithm() == "smacof":
-                return majorise(terms, Y, max_iter=self.max_iter, tol=self.tol, progress=progress)
+                return majorise(terms, Y, progress=progress, **self._limits())
             function = _stress_function(terms, float(self.p))
-            return descend(function, Y, max_iter=self.max_iter, tol=self.tol, size=terms.total, progress=progress)
+            return descend(function, Y, size=terms.total, progress=progress, **self._limits())
+
+    def _limits(self) -> dict[str, Any]:
+        return {"max_iter": self.max_iter, "tol": self.tol, "callback": self.callback}
 
     def _report(self, terms: PairTerms | EdgeTerms, best: Minimum) -> dict[str, Any]:
-        stress, squares = point_stress(terms, best.Y, float(self.p))
+        found = best.sums or terms.slopes(best.Y, float(self.p))
+        stress, squares = found.stress, found.eta
         raw, total = float(stress.sum()) / 2, float(squares.sum()) / 2
         return {
             "stress_": raw,

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lowfold._core.errors import InvalidInput
@@ -26,8 +25,8 @@ from lowfold.methods._descent import Shepard, all_edges, random_start, start, st
 from lowfold.methods._descent_extend import StressRow
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Floats
-from lowfold.methods._parameters import LIMITS
-from lowfold.optimize import EdgeTerms, Held, Minimum, PairTerms, Ranking, majorise_ordinal
+from lowfold.methods._parameters import CALLBACK, LIMITS
+from lowfold.optimize import Callback, EdgeTerms, Held, Minimum, PairTerms, Ranking, majorise_ordinal
 
 KNOTS = 4096  # points of the monotone curve that a fitted model keeps
 
@@ -57,6 +56,7 @@ class NonmetricMDS(Method):
         Steps of one descent.
     tol : float in (0, 1), default=1e-6
         A descent ends when a step lowers the square of stress-1 by less than this.
+    {callback}
     {normalization}
     {random_state}
     {n_jobs}
@@ -87,6 +87,7 @@ class NonmetricMDS(Method):
         "init": (Choice(("classical", "random")), RealArray("an array with a row per point")),
         "n_init": (Int(1),),
         "max_iter": (Int(1),),
+        "callback": CALLBACK,
     }
 
     def __init__(
@@ -100,6 +101,7 @@ class NonmetricMDS(Method):
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-6,
+        callback: Callback | None = None,
         normalization: str = "natural",
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -113,6 +115,7 @@ class NonmetricMDS(Method):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.callback = callback
         self.normalization = normalization
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -162,9 +165,8 @@ class NonmetricMDS(Method):
             return self._finish(self._extend.place(self._trained, queries, found, run))
 
     def _embed(self, data: Data, run: Run) -> Fit:
-        edges = self._edges(data, run)
-        ranking = Ranking.of(edges.delta, self.ties)
-        first = self._start(edges, run)
+        edges, ranking = self._ranked(data, run)
+        first = self._start(edges, ranking, run)
         best, dhat = self._minimise(edges, ranking, first, run)
         for _ in range(1, self.n_init):
             other, other_dhat = self._minimise(edges, ranking, random_start(edges, self.n_components, run), run)
@@ -189,8 +191,15 @@ class NonmetricMDS(Method):
         )
         return all_edges(stress_terms(data, None, run))
 
-    def _start(self, edges: EdgeTerms, run: Run) -> Floats:
-        ranks = replace(edges, delta=rankdata(edges.delta) / len(edges.delta))
+    def _ranked(self, data: Data, run: Run) -> tuple[EdgeTerms, Ranking]:
+        """All measured pairs in the order of their dissimilarity, so that no step has to sort or gather."""
+        edges = self._edges(data, run)
+        ranking = Ranking.of(edges.delta, self.ties)
+        order = ranking.order
+        return replace(edges, i=edges.i[order], j=edges.j[order], delta=edges.delta[order]), ranking.in_order()
+
+    def _start(self, edges: EdgeTerms, ranking: Ranking, run: Run) -> Floats:
+        ranks = replace(edges, delta=ranking.ranks() / len(edges.delta))
         terms: PairTerms | EdgeTerms = ranks
         if edges.plain:
             D = np.zeros((edges.n, edges.n))
@@ -201,23 +210,24 @@ class NonmetricMDS(Method):
 
     def _minimise(self, edges: EdgeTerms, ranking: Ranking, Y: Floats, run: Run) -> tuple[Minimum, Floats]:
         with run.stage("stress") as progress:
-            return majorise_ordinal(edges, ranking, Y, max_iter=self.max_iter, tol=self.tol, progress=progress)
+            return majorise_ordinal(
+                edges, ranking, Y, max_iter=self.max_iter, tol=self.tol, progress=progress, callback=self.callback
+            )
 
     def shepard(self, max_pairs: int = 10_000) -> Shepard:
         """Shepard diagram: dissimilarities (rising), distances and disparities of at most `max_pairs` pairs."""
-        edges = self._edges(Data(self._trained.source, graph=self._trained.graph), self._run())
+        edges, ranking = self._ranked(Data(self._trained.source, graph=self._trained.graph), self._run())
         d = edges.distances(self._trained.coordinates)
-        ranking = Ranking.of(edges.delta, self.ties)
         dhat = ranking.disparities(d)
-        shown = ranking.order[np.linspace(0, len(d) - 1, min(max_pairs, len(d))).astype(np.int64)]
+        shown = np.linspace(0, len(d) - 1, min(max_pairs, len(d))).astype(np.int64)
         return Shepard(edges.delta[shown], d[shown], dhat[shown])
 
     def kernel(self) -> DenseOperator:
         """The matrix B(Y) of the last majorisation step, made of the disparities: at the minimum V^+ B(Y) Y = Y."""
         n = len(self.embedding_)
         require(5 * 8.0 * n * n, f"a {n} x {n} matrix", "fit fewer points")
-        edges = self._edges(Data(self._trained.source, graph=self._trained.graph), self._run())
-        dhat = Ranking.of(edges.delta, self.ties).disparities(edges.distances(self._trained.coordinates))
+        edges, ranking = self._ranked(Data(self._trained.source, graph=self._trained.graph), self._run())
+        dhat = ranking.disparities(edges.distances(self._trained.coordinates))
         return DenseOperator(weight_operator(replace(edges, delta=dhat), self._trained.coordinates), psd=True)
 
 
@@ -237,7 +247,7 @@ def _report(fitted: EdgeTerms, Y: Floats, best: Minimum) -> dict[str, Any]:
     sums = fitted.sums(np.ascontiguousarray(Y))
     return {
         "stress_": sums.raw,
-        "normalized_stress_": best.value,
+        "normalized_stress_": float(best.value),
         "point_stress_": sums.stress,
         "stress_history_": best.history,
         "n_iter_": best.n_iter - 1,

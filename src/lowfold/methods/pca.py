@@ -125,11 +125,12 @@ class PCA(LinearMethod):
 
     def fit_blocks(self, blocks: Iterable[Any] | Any) -> Self:
         """Fit in one pass over blocks of rows: an iterable of arrays, an array that can be sliced (memory map, Zarr,
-        HDF5), or the path of a .npy or .parquet file. Memory: one block and a D x D matrix.
+        HDF5), or the path of a .npy, .parquet or .zarr file. Memory: one block and a D x D matrix.
         """
         self._start_stream()
         for block in row_blocks(blocks):
-            self._moments = self._seen(block)
+            if len(block):
+                self._moments = self._seen(block)
         if self._moments is None:
             raise InvalidInput("fit_blocks was given no block; at least one with 2 rows is needed")
         self._finish_stream(final=True)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, issparse
+from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from lowfold._core.errors import InvalidInput, SolverFailed
@@ -22,6 +22,7 @@ from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold.graph import Neighbors, Points
 from lowfold.kernels import RANDOM_KINDS, RandomEntries, jl_min_dim, lipschitz_constants, random_entries
+from lowfold.kernels._random import FEATURES
 from lowfold.methods._fit import Data, Fit, Floats, Trained
 from lowfold.methods._input import check_range
 from lowfold.methods._linear_method import LinearMethod
@@ -30,6 +31,7 @@ from lowfold.metrics import resolve_metric
 from lowfold.spectral import Scatter
 
 SMALL = 4_000_000  # entries of R that a model keeps; above, they are drawn again in each pass
+CHUNK = 2**23  # entries of R drawn at a time
 THIN = 0.1  # below this density a loop over the entries beats a dense product
 
 
@@ -249,35 +251,54 @@ class RandomMap:
         if self.kept is None and self.kind == "sparse" and self.density < THIN:
             return self._thin(X, run)
         out = np.zeros((X.shape[0], self.k), dtype=X.dtype)
-        sparse = issparse(X)
-        columns: Any = csc_array(X) if sparse else X
         rows = block_slices(X.shape[0], max(256, 2**21 // max(self.k, 1)))
-        for b, features in enumerate(self.rule().parts()):
-            R = self.rule().block(b, X.dtype) if self.kept is None else self.kept[features].astype(X.dtype)
-            if sparse:
-                out += columns[:, features] @ R
-                continue
+        loop = kernels("lowfold.kernels._projection_kernels").project_sparse_rows if issparse(X) else None
+        for features in block_slices(self.D, FEATURES * max(1, CHUNK // (FEATURES * self.k))):
+            R = self._rows(features, X.dtype, run)
 
-            def work(i: int, features: slice = features, R: NDArray[np.floating] = R, out: Any = out) -> None:
-                out[rows[i]] += X[rows[i], features] @ R
+            def work(i: int, features: slice = features, R: NDArray[np.floating] = R) -> None:
+                part = rows[i]
+                if loop is not None:
+                    loop(X.indptr, X.indices, X.data, part.start, part.stop, R, features.start, out[part])
+                elif features.start == 0:
+                    np.matmul(X[part, features], R, out=out[part])
+                else:
+                    out[part] += X[part, features] @ R
 
             run_blocks(work, len(rows), n_jobs=run.n_jobs)
-        return out if self.kept is not None else out / X.dtype.type(np.sqrt(self.k))
+        return out
+
+    def _rows(self, features: slice, dtype: Any, run: Run) -> NDArray[np.floating]:
+        """Some features of R' / sqrt(k); `features` starts and ends where blocks of the rule do."""
+        if self.kept is not None:
+            return self.kept[features].astype(dtype, copy=False)
+        rule, first = self.rule(), features.start // FEATURES
+        parts = block_slices(features.stop - features.start, FEATURES)
+        R = np.empty((features.stop - features.start, self.k), dtype=dtype)
+
+        def work(b: int) -> None:
+            np.multiply(rule.block(first + b, dtype), 1 / np.sqrt(self.k), out=R[parts[b]], casting="same_kind")
+
+        run_blocks(work, len(parts), n_jobs=run.n_jobs)
+        return R
 
     def _thin(self, X: Any, run: Run) -> NDArray[np.floating]:
         """The same for a very sparse R: its entries alone are touched."""
-        R = self.rule().sparse()
-        scale = 1.0 / np.sqrt(self.k)
-        if hasattr(X, "tocsr"):
-            return np.asarray((csr_array(X) @ (R * scale)).toarray(), dtype=X.dtype)
+        R = self.rule().sparse(n_jobs=run.n_jobs)
         out = np.empty((X.shape[0], self.k), dtype=X.dtype)
         rows = block_slices(X.shape[0], 512)
         signs = np.sign(R.data).astype(np.int8)
-        loop = kernels("lowfold.kernels._projection_kernels").project_signs
-        size = X.dtype.type(scale / np.sqrt(self.density))
+        loops = kernels("lowfold.kernels._projection_kernels")
+        size = X.dtype.type(1 / np.sqrt(self.k * self.density))
+        sparse = hasattr(X, "tocsr")
 
         def work(i: int) -> None:
-            loop(X[rows[i]], R.indptr, R.indices, signs, self.k, size, out[rows[i]])
+            part = rows[i]
+            if sparse:
+                given = (X.indptr, X.indices, X.data, part.start, part.stop)
+                loops.project_sparse_signs(*given, R.indptr, R.indices, signs, size, out[part])
+            else:
+                loops.project_signs(X[part], R.indptr, R.indices, signs, self.k, size, out[part])
 
         run_blocks(work, len(rows), n_jobs=run.n_jobs)
         return out

@@ -58,9 +58,10 @@ REGISTRY: tuple[Entry, ...] = (
         "linear",
         "variance, outliers not counted",
         ("points",),
-        "top d by L1 norm, of the covariance of signs, or of the low-rank part",
+        "top d by robust scale, by L1 norm, of the covariance of signs, or of the low-rank part",
         "",
-        "Kwak 2008, doi:10.1109/TPAMI.2008.114; Candes, Li, Ma & Wright 2011, doi:10.1145/1970392.1970395",
+        "Croux & Ruiz-Gazen 2005, doi:10.1016/j.jmva.2004.08.002; Kwak 2008, doi:10.1109/TPAMI.2008.114; Candes, Li, "
+        "Ma & Wright 2011, doi:10.1145/1970392.1970395",
     ),
     Entry(
         "MultilinearPCA",

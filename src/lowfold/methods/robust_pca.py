@@ -1,12 +1,13 @@
-"""Robust principal components: L1 projection pursuit, covariance of signs, low rank plus sparse.
+"""Robust principal components: projection pursuit, L1, covariance of signs, low rank plus sparse.
 
+X --geometric median--> Xc --max MAD(w'x)--> W --rows near W and each other--> PCA of these --> V --> Xc V
 X --geometric median--> Xc --max sum |w'x| | covariance of x/|x|--> V --> Xc V
 X --min ||L||_* + penalty ||S||_1--> L + S --PCA of L--> V --L1 regression of each row on V--> y
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,29 +21,32 @@ from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold.graph import Neighbors
-from lowfold.kernels import geometric_median, l1_directions, low_rank_plus_sparse
-from lowfold.kernels._robust import sign_rows, sparse_regression
+from lowfold.kernels import geometric_median, l1_directions, low_rank_plus_sparse, pursued_directions
+from lowfold.kernels._robust import MAD, inliers, sign_rows, sparse_regression, truncation
 from lowfold.methods._fit import Data, Fit, Floats, Queries, Trained
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._parameters import LIMITS
 from lowfold.spectral import fix_signs, principal_axes
 
-MAD = 1.4826  # median absolute deviation of a Gaussian -> its standard deviation
+ROUNDS = 10  # of leaving out rows and looking again
 
 
 class RobustPCA(LinearMethod):
     """Principal components that outliers do not turn.
 
-    method="l1" maximises sum_i |w'x_i| in place of the sum of squares, one direction after the other; "covariance"
-    takes the eigenvectors of the covariance of the directions x / |x|, where no row counts more than another; both are
-    about the geometric median and project linearly. "low_rank" splits X into L + S of low rank and sparse, for errors
-    in single entries: the axes are those of L, and the coordinates of a row fit it in the L1 sense, so that its wrong
-    entries do not count.
+    method="pursuit" looks for the directions in which the median absolute deviation is largest, leaves out the rows far
+    from the others in them or far from their span, and takes the components of the rest: up to half of the rows may be
+    anywhere. "covariance" takes the eigenvectors of the covariance of the directions x / |x|, where no row counts more
+    than another: outliers in one direction must be fewer than the rows that each wanted direction holds. "l1" maximises
+    sum_i |w'x_i| in place of the sum of squares: a row counts by its distance, so that it stands a few outliers of
+    moderate size only. All three are about a robust centre and project linearly. "low_rank" splits X into L + S of low
+    rank and sparse, for errors in single entries: the axes are those of L, and the coordinates of a row fit it in the
+    L1 sense, so that its wrong entries do not count.
 
     Parameters
     ----------
     {n_components}
-    method : {"l1", "covariance", "low_rank"}, default="l1"
+    method : {"pursuit", "covariance", "l1", "low_rank"}, default="pursuit"
     penalty : float above 0 or None, default=None
         Weight of |S|_1 against the sum of singular values of L, for "low_rank"; None is 1 / sqrt(max(n, D)).
     {normalization}
@@ -54,28 +58,29 @@ class RobustPCA(LinearMethod):
     ----------
     embedding_ : array (n, n_components)
     components_ : array (n_components, D), orthonormal rows; mean_ : array (D,), the centre
-    eigenvalues_ : array (n_components,), robust variances along the components (L1, or by the median absolute
-    deviation;
-        for "low_rank" the variances of L), descending
+    eigenvalues_ : array (n_components,), robust variances along the components, descending: of the rows not left out,
+        by the L1 norm, by the median absolute deviation, or of L
+    outliers_ : bool array (n,), rows left out; for "pursuit" only
     sparse_ : sparse array (n, D), S; for "low_rank" only
     rank_ : int, of L; for "low_rank" only
 
     References
     ----------
-    Kwak 2008, doi:10.1109/TPAMI.2008.114; Locantore et al. 1999, doi:10.1007/BF02595862; Candes, Li, Ma & Wright 2011,
-    doi:10.1145/1970392.1970395
+    Croux & Ruiz-Gazen 2005, doi:10.1016/j.jmva.2004.08.002; Hubert, Rousseeuw & Vanden Branden 2005,
+    doi:10.1198/004017004000000563; Kwak 2008, doi:10.1109/TPAMI.2008.114; Locantore et al. 1999,
+    doi:10.1007/BF02595862; Candes, Li, Ma & Wright 2011, doi:10.1145/1970392.1970395
 
     Examples
     --------
     >>> import numpy as np, lowfold
     >>> X = np.outer(np.linspace(-1, 1, 30), [3.0, 4.0]); X[0] = [-40.0, 30.0]
-    >>> np.abs(lowfold.RobustPCA(1, method="covariance").fit(X).components_).round(1).tolist()
+    >>> np.abs(lowfold.RobustPCA(1).fit(X).components_).round(1).tolist()
     [[0.6, 0.8]]
     """
 
     limits: ClassVar[Limits] = {
         **LIMITS,
-        "method": (Choice(("l1", "covariance", "low_rank")),),
+        "method": (Choice(("pursuit", "covariance", "l1", "low_rank")),),
         "penalty": (Real(0, open_low=True), Null("1 / sqrt(max(n, D))")),
     }
 
@@ -83,7 +88,7 @@ class RobustPCA(LinearMethod):
         self,
         n_components: int = 2,
         *,
-        method: str = "l1",
+        method: str = "pursuit",
         penalty: float | None = None,
         normalization: str = "natural",
         tol: float = 1e-6,
@@ -100,7 +105,25 @@ class RobustPCA(LinearMethod):
 
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X
-        return self._low_rank(X, run) if self.method == "low_rank" else self._directions(X, run)
+        if self.method == "low_rank":
+            return self._low_rank(X, run)
+        return self._pursuit(X, run) if self.method == "pursuit" else self._directions(X, run)
+
+    def _pursuit(self, X: NDArray[np.floating], run: Run) -> Fit:
+        d = self.n_components
+        center = geometric_median(X)
+        V = pursued_directions(np.subtract(X, center, dtype=np.float64), d, rng=run.rng)
+        kept = np.zeros(len(X), dtype=bool)
+        for _ in range(ROUNDS):
+            former, kept = kept, inliers(np.subtract(X, center, dtype=np.float64), V)
+            if np.array_equal(kept, former):
+                break
+            center = X[kept].mean(axis=0, dtype=np.float64)
+            axes = principal_axes(X[kept], center, d, run=replace(run, solver="auto"))
+            V = axes.V
+        there = AffineMap(center, V, V.T)
+        extra = _attributes(center, V, axes.pairs.values / truncation(d), X) | {"outliers_": ~kept}
+        return Fit(project(X, center, V, run), None, None, there, there, extra)
 
     def _directions(self, X: NDArray[np.floating], run: Run) -> Fit:
         center = geometric_median(X)

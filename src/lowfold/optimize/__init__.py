@@ -2,7 +2,7 @@
 
 from lowfold.optimize._descend import descend, descend_rows, polish_rows
 from lowfold.optimize._isotonic import Ranking, isotonic, majorise_ordinal
-from lowfold.optimize._momentum import Layout, default_momentum, momentum_descent
+from lowfold.optimize._momentum import Callback, Layout, default_momentum, momentum_descent
 from lowfold.optimize._neighbor import (
     Affinities,
     DenseAffinities,
@@ -20,6 +20,7 @@ from lowfold.optimize._stress import Computed, EdgeTerms, Held, PairTerms, Slope
 __all__ = [
     "Affinities",
     "Bandwidths",
+    "Callback",
     "Computed",
     "DenseAffinities",
     "EdgeTerms",

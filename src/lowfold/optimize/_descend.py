@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.parallel import Progress
 from lowfold._core.stacks import stacked_eigh
+from lowfold.optimize._momentum import Callback
 from lowfold.optimize._smacof import Minimum
 
 Floats = NDArray[np.float64]
@@ -24,12 +25,13 @@ def descend(
     tol: float = 1e-6,
     size: float = 1.0,
     progress: Progress | None = None,
+    callback: Callback | None = None,
 ) -> Minimum:
     """Steepest descent Y <- Y - a grad f(Y); the value never rises.
 
     The first trial step is the one after which the last two gradients would agree (Barzilai & Borwein 1988,
     doi:10.1093/imanum/8.1.141); it is halved until f falls enough. Ends when ten steps lower f by less than `tol` times
-    `size`.
+    `size`, or when `callback` returns True.
     """
     value, slope = function(Y)
     history = [value]
@@ -54,6 +56,8 @@ def descend(
         history.append(value)
         if len(history) > 10 and history[-11] - value <= tol * size:
             converged = True
+            break
+        if callback is not None and callback(t + 1, value, Y.copy()) is True:
             break
         along = float((change * turn).sum())
         step = float((change**2).sum()) / along if along > 0 else 2.0 * step

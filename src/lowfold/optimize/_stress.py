@@ -285,6 +285,19 @@ class EdgeTerms:
         run_blocks(work, len(parts), n_jobs=self.n_jobs)
         return Sums(BY.sum(axis=0), *flat.sum(axis=0))
 
+    def pull(self, ratio: Floats, Y: Floats) -> Floats:
+        """sum_e ratio_e (y_i - y_j) at i, and its negative at j: B(Y) Y for ratio = w dhat / d."""
+        parts = self._blocks()
+        out = np.zeros((len(parts), *Y.shape))
+        loops = kernels(KERNELS)
+
+        def work(b: int) -> None:
+            e = parts[b]
+            loops.edge_pull(self.i[e], self.j[e], ratio[e], Y, out[b])
+
+        run_blocks(work, len(parts), n_jobs=self.n_jobs)
+        return np.asarray(out.sum(axis=0))
+
     def slopes(self, Y: Floats, p: float) -> Slopes:
         parts = self._blocks()
         n, d = Y.shape

@@ -230,6 +230,18 @@ def edge_sums(i, j, delta, weight, Y, out, rho, eta, stress):
 
 
 @njit(nogil=True, cache=True)
+def edge_pull(i, j, ratio, Y, out):
+    """ratio_e (y_i - y_j) added at i and taken off at j."""
+    d = Y.shape[1]
+    for e in range(len(i)):
+        a, b, r = i[e], j[e], ratio[e]
+        for k in range(d):
+            g = r * (Y[a, k] - Y[b, k])
+            out[a, k] += g
+            out[b, k] -= g
+
+
+@njit(nogil=True, cache=True)
 def edge_gradient(i, j, delta, weight, p, Y, out, eta, stress):
     """The sums of `gradient_strip` over a list of edges."""
     d = Y.shape[1]

@@ -147,7 +147,7 @@ def _solve(
     if best is None:
         raise SolverFailed("no solver reached an answer: " + "; ".join(failures))
     if abs(best.values[-1]) > negligible * np.abs(best.values).max():
-        _warn_if_poor(best)
+        warn_if_poor(best)
     values = best.values if flipped is None else flipped - best.values
     vectors = best.vectors if scale is None else best.vectors * scale[:, None]
     return Eigenpairs(values, fix_signs(vectors), best.residual, best.gap, best.solver, best.iterations)
@@ -175,7 +175,8 @@ def _judge(problem: Problem, ritz: Ritz, k: int, name: str) -> Eigenpairs:
     return Eigenpairs(values, vectors, float(relative.max()), gap, name, ritz.iterations)
 
 
-def _warn_if_poor(pairs: Eigenpairs) -> None:
+def warn_if_poor(pairs: Eigenpairs) -> None:
+    """Say that the last direction is not determined, or not known well."""
     k = len(pairs.values)
     if pairs.gap == 0.0:
         warnings.warn(

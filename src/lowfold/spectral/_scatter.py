@@ -65,9 +65,15 @@ class Scatter:
     def dense(self) -> Floats:
         """The matrix itself. The caller asks the memory budget first."""
         size = (self.n, self.n)
+        n, D = self.X.shape
         if not self.dual:
-            return self._sum(lambda block, _: block.T @ block, size) / self.divisor
-        D = self.X.shape[1]
+            parts = block_slices(n, max(1, 2**20 // max(D, 1)))  # longer than for `apply`: the product takes the time
+
+            def outer(part: slice) -> Floats:
+                block = self.rows(part)
+                return block.T @ block
+
+            return grouped_sum(n, parts, outer, size, self.n_jobs) / self.divisor
         columns = block_slices(D, max(1, 2**20 // max(self.n, 1)))
         root = None if self.weights is None else np.sqrt(self.weights)[:, None]
 
@@ -77,6 +83,23 @@ class Scatter:
             return np.asarray(block @ block.T)
 
         return grouped_sum(D, columns, term, size, self.n_jobs) / self.divisor
+
+    def dense_single(self) -> Floats:
+        """The matrix with products in float32 inside a block of 2 million values, added in float64 between the blocks.
+
+        Half the time of `dense`; for float32 rows the error is a few 1e-7 of the largest eigenvalue. Not weighted.
+        """
+        n, D = self.X.shape
+        cut = block_slices(D if self.dual else n, max(1, 2**21 // max(n if self.dual else D, 1)))
+
+        def term(part: slice) -> NDArray[np.float32]:
+            rows, mean = (self.X[:, part], self.mean[part]) if self.dual else (self.X[part], self.mean)
+            block = np.empty(rows.shape, dtype=np.float32)
+            with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # values beyond 1e19: the caller looks
+                np.subtract(rows, mean, out=block, dtype=np.float64, casting="same_kind")
+                return np.asarray(block @ block.T if self.dual else block.T @ block)
+
+        return grouped_sum(cut[-1].stop, cut, term, (self.n, self.n), self.n_jobs) / self.divisor
 
     def trace(self) -> float:
         """Sum of squares of Xc over the divisor: its energy."""
@@ -99,7 +122,7 @@ def centred(X: Rows, mean: Floats, part: slice, weights: Floats | None = None) -
 
 
 def grouped_sum(
-    n: int, parts: list[slice], term: Callable[[slice], Floats], shape: tuple[int, int], n_jobs: int | None
+    n: int, parts: list[slice], term: Callable[[slice], Rows], shape: tuple[int, int], n_jobs: int | None
 ) -> Floats:
     """Sum of term(part): each of a few groups adds its own parts in order, the groups are added in order."""
     groups = int(np.clip(2**25 // max(shape[0] * shape[1], 1), 2, 16))
