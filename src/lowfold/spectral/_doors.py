@@ -142,7 +142,8 @@ def _solve(
                 continue
         if best is None or pairs.residual < best.residual:
             best = pairs
-        if best.residual <= POOR or best.gap == 0.0:
+        rounding = 4 * np.finfo(float).eps * problem.norm()  # no solver gets below the error of a product
+        if best.residual <= POOR or best.residual * best.gap <= rounding:
             break
     if best is None:
         raise SolverFailed("no solver reached an answer: " + "; ".join(failures))
