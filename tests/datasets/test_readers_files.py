@@ -239,7 +239,7 @@ def test_idx(tmp_path, packed):
     images = rng.integers(0, 256, size=(5, 3, 2), dtype=np.uint8)
     content = idx(images, 8)
     path = tmp_path / ("a-idx3-ubyte.gz" if packed else "a-idx3-ubyte")
-    path.write_bytes(gzip.compress(content) if packed else content)
+    path.write_bytes(gzip.compress(content, mtime=0) if packed else content)
     (tmp_path / "l.idx").write_bytes(idx(np.arange(5, dtype=np.uint8), 8))
     t = read(path, labels=tmp_path / "l.idx")
     assert t.point_shape == (3, 2)
@@ -265,7 +265,7 @@ def test_idx(tmp_path, packed):
         (b"\0\0\x08\1" + struct.pack(">I", 4) + bytes(5), "has more"),
         (b"\0\0\x08\1" + struct.pack(">I", 0), "no points"),
         (b"\0\0\x08\0\1", "no points"),
-        (gzip.compress(b"\0\0\x08\1" + struct.pack(">I", 40) + bytes(40))[:-9], "not a readable IDX|promises"),
+        (gzip.compress(b"\0\0\x08\1" + struct.pack(">I", 40) + bytes(40), mtime=0)[:-9], "not a readable IDX|promises"),
     ],
 )
 def test_bad_idx(tmp_path, content, words):
