@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import Annotated, Any
 
 import typer
@@ -87,5 +88,9 @@ def tune(
     if as_json:
         print(json.dumps(found.to_dict(), indent=2))
         return
-    flags = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in found.params.items())
-    print(f"{found}\n\nlowfold embed {file} --method {cls.__name__} {flags}".rstrip())
+    given = [("--label", label), ("--read", read), ("--set", settings)]
+    words = ["lowfold", "embed", str(file)]
+    words += [word for flag, values in given for value in values or [] for word in (flag, value)]
+    words += ["--method", cls.__name__]
+    words += [word for name, value in found.params.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    print(f"{found}\n\n{shlex.join(words)}")
