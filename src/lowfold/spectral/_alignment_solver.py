@@ -43,7 +43,7 @@ class TwoLevels:
     inverse: Floats  # 1 / diagonal
 
 
-def bottom_by_levels(matrix: csr_array, k: int, null: Floats, *, tol: float, max_iter: int = 400) -> Ritz:
+def bottom_by_levels(matrix: csr_array, k: int, null: Floats, *, tol: float, max_iter: int = 600) -> Ritz:
     """The k smallest eigenpairs of a sparse psd matrix on the complement of the orthonormal columns `null`."""
     levels = two_levels(matrix, null)
     ritz = _davidson(matrix, levels, k, null, tol, max_iter)
