@@ -106,24 +106,12 @@ def dissect(indptr, indices, leaf, most_entries, most_work):
             for q in range(a, b):
                 part[order[q]] = me
             reached = _levels(indptr, indices, part, me, order[a], queue, level)
-            if reached < m:  # components one after the other, small ones together up to the size of a leaf
-                w = chunk = a
-                for q in range(a, b):
-                    if part[order[q]] != me:
-                        continue
-                    size = _levels(indptr, indices, part, me, order[q], queue, level)
-                    if w > chunk and w + size - chunk > leaf:
-                        first[waiting], last[waiting], under[waiting] = chunk, w, parent
-                        waiting += 1
-                        chunk = w
-                    for r in range(size):
-                        spare[w] = queue[r]
-                        part[queue[r]] = 0
-                        w += 1
-                first[waiting], last[waiting], under[waiting] = chunk, b, parent
-                waiting += 1
-                for q in range(a, b):
-                    order[q] = spare[q]
+            if reached < m:
+                ends = _components(indptr, indices, part, me, order, a, b, leaf, queue, level, spare)
+                for q in range(len(ends)):
+                    first[waiting], last[waiting], under[waiting] = a, ends[q], parent
+                    a = ends[q]
+                    waiting += 1
                 continue
             for _ in range(2):  # towards a pair of far ends
                 _levels(indptr, indices, part, me, queue[m - 1], queue, level)
@@ -143,6 +131,28 @@ def dissect(indptr, indices, leaf, most_entries, most_work):
             nodes = 0
             break
     return order, begin[:nodes], end[:nodes], above[:nodes]
+
+
+@njit(nogil=True, cache=True)
+def _components(indptr, indices, part, me, order, a, b, leaf, queue, level, spare):
+    """Put the components of order[a:b] one after the other, small ones together up to a leaf; where each lot ends."""
+    ends = np.empty(b - a, np.int64)
+    lots, w, begin = 0, a, a
+    for q in range(a, b):
+        if part[order[q]] != me:
+            continue
+        size = _levels(indptr, indices, part, me, order[q], queue, level)
+        if w > begin and w + size - begin > leaf:
+            ends[lots] = begin = w
+            lots += 1
+        for r in range(size):
+            spare[w] = queue[r]
+            part[queue[r]] = 0
+            w += 1
+    ends[lots] = b
+    for q in range(a, b):
+        order[q] = spare[q]
+    return ends[: lots + 1]
 
 
 @njit(nogil=True, cache=True)
