@@ -18,8 +18,7 @@ from scipy.sparse import csr_array, diags_array, eye_array
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import kernels
 from lowfold._core.parallel import block_slices, run_blocks
-
-Floats = NDArray[np.float64]
+from lowfold._core.types import Floats
 
 COMPILED_FROM = 1_000  # points; below, a product takes less time than loading the compiled loops
 

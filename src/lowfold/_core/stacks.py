@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import SolverFailed
-
-Floats = NDArray[np.float64]
+from lowfold._core.types import Floats
 
 
 def stacked_eigh(A: NDArray[np.floating]) -> tuple[Floats, Floats]:

@@ -23,11 +23,10 @@ from lowfold._core.errors import Disconnected, InvalidInput
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
+from lowfold._core.types import Floats
 from lowfold.graph import Graph, Measured, components, read_matrix
 from lowfold.sdp import refine as refine_locally
 from lowfold.sdp import unfold, unfolding
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

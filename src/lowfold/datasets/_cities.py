@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowfold.datasets._types import Dataset, Floats
+from lowfold._core.types import Floats
+from lowfold.datasets._types import Dataset
 
 # name, latitude north, longitude west
 _TABLE = """

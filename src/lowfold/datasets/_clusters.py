@@ -9,6 +9,7 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.random import RandomState, generator
+from lowfold._core.types import Floats
 from lowfold.datasets._sampling import (
     check_count,
     check_counts,
@@ -18,7 +19,7 @@ from lowfold.datasets._sampling import (
     noisy,
     split,
 )
-from lowfold.datasets._types import Dataset, Floats
+from lowfold.datasets._types import Dataset
 
 CENTERS = ((0.0, 0.0, 0.0), (4.0, 2.0, 1.0), (7.0, -1.0, 3.0))
 TOY_CENTERS = ((-0.5, -0.2), (0.0, 0.6), (0.5, 0.0))

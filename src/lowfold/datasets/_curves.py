@@ -10,6 +10,7 @@ import numpy as np
 from lowfold._core.errors import InvalidInput
 from lowfold._core.random import RandomState, generator
 from lowfold._core.stacks import stacked_eigvalsh
+from lowfold._core.types import Floats
 from lowfold.datasets._sampling import (
     check_count,
     check_lengths,
@@ -22,7 +23,7 @@ from lowfold.datasets._sampling import (
     split,
     wrap,
 )
-from lowfold.datasets._types import Dataset, Floats
+from lowfold.datasets._types import Dataset
 
 
 def circle(

@@ -12,13 +12,10 @@ from dataclasses import dataclass, field
 from functools import partial, reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats, Ints
 from lowfold.datasets._sampling import check_count
-from lowfold.datasets._types import Floats
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -27,7 +24,7 @@ class GraphExample:
 
     name: str
     n: int
-    edges: Integers
+    edges: Ints
     laplacian_values: Floats = field(repr=False)
     normalized_values: Floats | None = field(repr=False)
     laplacian_basis: Callable[[], Floats] = field(repr=False)
@@ -40,7 +37,7 @@ class GraphExample:
     def __repr__(self) -> str:
         return f"GraphExample({self.name!r}, {self.n} vertices, {len(self.edges)} edges)"
 
-    def degrees(self) -> Integers:
+    def degrees(self) -> Ints:
         """(n,) number of edges at each vertex."""
         return np.bincount(self.edges.ravel(), minlength=self.n).astype(np.int64)
 
@@ -153,7 +150,7 @@ def hypercube_graph(dim: int) -> GraphExample:
 
 
 def _example(
-    name: str, n: int, edges: Integers, values: Floats, normalized: Floats | None, basis: Callable[[], Floats]
+    name: str, n: int, edges: Ints, values: Floats, normalized: Floats | None, basis: Callable[[], Floats]
 ) -> GraphExample:
     return GraphExample(
         name=name, n=n, edges=edges, laplacian_values=values, normalized_values=normalized, laplacian_basis=basis
@@ -166,7 +163,7 @@ def _check_sides(sides: Sequence[int], minimum: int) -> list[int]:
     return [check_count(side, "each side", minimum) for side in sides]
 
 
-def _path_edges(n: int) -> Integers:
+def _path_edges(n: int) -> Ints:
     i = np.arange(n - 1, dtype=np.int64)
     return np.column_stack([i, i + 1])
 
@@ -184,11 +181,11 @@ def _path_vectors(n: int) -> Floats:
     return np.asarray(vectors)
 
 
-def _ring_edges(n: int) -> Integers:
+def _ring_edges(n: int) -> Ints:
     return np.vstack([_path_edges(n), np.array([[0, n - 1]], dtype=np.int64)])
 
 
-def _ring_frequencies(n: int) -> Integers:
+def _ring_frequencies(n: int) -> Ints:
     """0, 1, 1, 2, 2, ...: the frequency of each column, cosine before sine."""
     return (np.arange(n, dtype=np.int64) + 1) // 2
 
@@ -207,7 +204,7 @@ def _ring_vectors(n: int) -> Floats:
     return np.asarray(vectors)
 
 
-def _product_edges(factors: Sequence[Integers], lengths: Sequence[int]) -> Integers:
+def _product_edges(factors: Sequence[Ints], lengths: Sequence[int]) -> Ints:
     """Edges of the Cartesian product: along each axis the factor's edges, at every place of the other axes."""
     index = np.arange(int(np.prod(lengths)), dtype=np.int64).reshape(lengths)
     rows = []

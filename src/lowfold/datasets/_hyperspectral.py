@@ -8,8 +8,9 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.random import RandomState, generator
+from lowfold._core.types import Floats
 from lowfold.datasets._sampling import check_between, check_count, check_counts, check_noise, noisy
-from lowfold.datasets._types import Dataset, Floats
+from lowfold.datasets._types import Dataset
 
 RANGE_NM = (400.0, 2500.0)
 

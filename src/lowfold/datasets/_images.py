@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import RandomState, generator
+from lowfold._core.types import Floats
 from lowfold.datasets import _render
 from lowfold.datasets._sampling import (
     check_between,
@@ -19,7 +20,7 @@ from lowfold.datasets._sampling import (
     noisy,
     uniform,
 )
-from lowfold.datasets._types import Dataset, Floats
+from lowfold.datasets._types import Dataset
 
 ALPHA = (-50.0, 50.0)
 BETA = (-46.0, 50.0)

@@ -12,17 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import AnyFloats
 from lowfold.datasets._read_matlab import DEFLATE_LIMIT, MatlabFile
-from lowfold.datasets._read_result import (
-    FloatArray,
-    Table,
-    existing_file,
-    numbered,
-    parsing,
-    refuse,
-    require_room,
-    small_float,
-)
+from lowfold.datasets._read_result import Table, existing_file, numbered, parsing, refuse, require_room, small_float
 
 
 def read_npy(path: str | Path, *, points: Literal["rows", "columns"] = "rows") -> Table:
@@ -149,7 +141,7 @@ def _table(arrays: Mapping[str, NDArray[Any]], name: str, points: str, source: o
     )
 
 
-def as_matrix(array: NDArray[Any], points: str, source: object) -> tuple[FloatArray, list[str]]:
+def as_matrix(array: NDArray[Any], points: str, source: object) -> tuple[AnyFloats, list[str]]:
     """(n, D) floats: a vector is one column, a stack of images one row per image."""
     if array.dtype.kind not in "fiub":
         refuse(source, f"holds {array.dtype}, not real numbers")

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import FileProblem, InvalidInput
-from lowfold.datasets._read_result import FloatArray, Table, refuse
+from lowfold._core.types import AnyFloats
+from lowfold.datasets._read_result import Table, refuse
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
 WORDS_AT_MOST = 1 << 26
@@ -76,7 +77,7 @@ def assemble(
     label: str | Sequence[str] | None,
     ids: bool | str,
     keep_missing: bool,
-    whole: FloatArray | None = None,
+    whole: AnyFloats | None = None,
 ) -> Table:
     """The table from its columns; `whole` is the matrix of all of them where there is one already."""
     names = [column.name for column in columns]
@@ -147,7 +148,7 @@ def _id_column(columns: list[Column], wanted: list[str], ids: bool | str, notice
     return first
 
 
-def _check_missing(X: FloatArray, names: list[str], source: str, keep: bool, notices: list[str]) -> None:
+def _check_missing(X: AnyFloats, names: list[str], source: str, keep: bool, notices: list[str]) -> None:
     where = np.isnan(X)
     count = int(where.sum())
     if count == 0:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import FileProblem, LowfoldError
 from lowfold._core.memory import fits, pretty_bytes
-
-FloatArray = NDArray[np.floating[Any]]
+from lowfold._core.types import AnyFloats
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +32,7 @@ class Table:
     grid_shape : rows are the pixels of a picture of this shape (lines, samples), row by row, or None.
     """
 
-    X: FloatArray
+    X: AnyFloats
     columns: list[str]
     labels: dict[str, NDArray[Any]] = field(default_factory=dict)
     ids: NDArray[Any] | None = None

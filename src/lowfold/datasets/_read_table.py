@@ -19,8 +19,9 @@ from typing import IO, Any, Literal
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import AnyFloats
 from lowfold.datasets._read_columns import MISSING, Column, assemble
-from lowfold.datasets._read_result import FloatArray, Table, existing_file, numbered, refuse
+from lowfold.datasets._read_result import Table, existing_file, numbered, refuse
 
 CHUNK = 5000
 PACKED = {".gz", ".bz2", ".xz", ".lzma", ".zip", ".zst"}
@@ -186,7 +187,7 @@ def is_number(field: str) -> bool:
     return True
 
 
-def _all_numbers(file: Path | None, text: str | None, delimiter: str, skipped: int, width: int) -> FloatArray | None:
+def _all_numbers(file: Path | None, text: str | None, delimiter: str, skipped: int, width: int) -> AnyFloats | None:
     """The whole table by NumPy's parser, or None when a field is not a number (the csv module then says which)."""
     origin = str(file.resolve()) if file is not None else io.StringIO(text)
     by = None if delimiter == " " else delimiter

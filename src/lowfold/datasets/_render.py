@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lowfold.datasets._types import Floats
+from lowfold._core.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.random import RandomState, generator
+from lowfold._core.types import Floats
 from lowfold.datasets._sampling import (
     check_choice,
     check_count,
@@ -20,7 +21,7 @@ from lowfold.datasets._sampling import (
     euclidean,
     noisy,
 )
-from lowfold.datasets._types import Dataset, Floats
+from lowfold.datasets._types import Dataset
 from lowfold.geometry import SWISS_ROLL_ANGLES, swiss_roll_angle, swiss_roll_arclength
 
 

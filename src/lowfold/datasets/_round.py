@@ -9,6 +9,7 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.random import RandomState, generator
+from lowfold._core.types import Floats
 from lowfold.datasets._sampling import (
     check_choice,
     check_count,
@@ -20,7 +21,7 @@ from lowfold.datasets._sampling import (
     uniform,
     wrap,
 )
-from lowfold.datasets._types import Dataset, Floats
+from lowfold.datasets._types import Dataset
 from lowfold.geometry import great_circle_distance
 
 TURN = (0.0, 2 * np.pi)

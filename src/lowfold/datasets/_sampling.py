@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold.datasets._types import Floats
+from lowfold._core.types import Floats
 
 
 def check_count(n: object, name: str = "n", minimum: int = 1) -> int:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from lowfold._core.random import RandomState, generator
+from lowfold._core.types import Floats
 from lowfold.datasets._sampling import (
     check_between,
     check_choice,
@@ -20,7 +21,7 @@ from lowfold.datasets._sampling import (
     rejection,
     uniform,
 )
-from lowfold.datasets._types import Dataset, Floats
+from lowfold.datasets._types import Dataset
 
 
 def square(

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats
 
-Floats = NDArray[np.float64]
 Distance = Callable[[Floats, Floats], Floats]
 """Geodesic distance between rows of `coordinates` (of `parameters` where no isometric coordinates exist)."""
 

@@ -14,7 +14,8 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, Limits, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
-from lowfold.dimension._estimate import Estimate, Floats, Ints, cannot_tell, half_samples, sampled, slope
+from lowfold._core.types import Floats, Ints
+from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled, slope
 from lowfold.dimension._linear import require_range
 from lowfold.dimension._read import MetricLike, Params, distance_rows, distinct, read_source
 from lowfold.graph import Pairs, Points, within_radius

@@ -12,10 +12,10 @@ import numpy as np
 from lowfold._core.limits import Int, check_limits
 from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
 from lowfold._core.random import generator
+from lowfold._core.types import Floats, Ints
 from lowfold.dimension._estimate import (
     COVERAGE,
     Estimate,
-    Floats,
     Interval,
     cannot_tell,
     edge_shortfall,
@@ -24,7 +24,7 @@ from lowfold.dimension._estimate import (
     slope,
 )
 from lowfold.dimension._linear import require_range
-from lowfold.dimension._read import Ints, MetricLike, Params, distance_rows, distinct, read_source, typical_distance
+from lowfold.dimension._read import MetricLike, Params, distance_rows, distinct, read_source, typical_distance
 from lowfold.graph import Pairs, Points
 
 N_RADII = 16

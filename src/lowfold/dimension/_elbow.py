@@ -10,7 +10,8 @@ from lowfold._core.limits import Int, Null, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.run import Run
-from lowfold.dimension._estimate import Estimate, Floats, Ints, cannot_tell, half_samples, sampled
+from lowfold._core.types import Floats, Ints
+from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled
 from lowfold.dimension._read import MetricLike, Params, distinct, read_source
 from lowfold.graph import Pairs, Points, components, default_neighbors, neighborhoods
 

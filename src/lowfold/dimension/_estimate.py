@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Interval = tuple[float, float]
 
 COVERAGE = (0.025, 0.975)

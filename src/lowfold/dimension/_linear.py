@@ -14,7 +14,8 @@ from lowfold._core.parallel import block_slices, run_blocks, single_threaded_bla
 from lowfold._core.random import generator
 from lowfold._core.run import Run
 from lowfold._core.stacks import singular_values, stacked_svd
-from lowfold.dimension._estimate import Estimate, Floats, Ints, cannot_tell, half_samples, sampled
+from lowfold._core.types import Floats, Ints
+from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled
 from lowfold.dimension._read import distinct, read_points, read_source
 from lowfold.graph import Points, default_neighbors, neighborhoods
 from lowfold.metrics import resolve_metric

@@ -15,7 +15,8 @@ from lowfold._core.limits import Int, check_limits
 from lowfold._core.parallel import block_seeds, run_blocks, single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.stacks import singular_values
-from lowfold.dimension._estimate import Estimate, Floats, Ints, cannot_tell, half_samples, sampled, slope
+from lowfold._core.types import Floats, Ints
+from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled, slope
 from lowfold.dimension._linear import require_range
 from lowfold.dimension._read import distinct, read_source
 from lowfold.graph import Points

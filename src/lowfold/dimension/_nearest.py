@@ -10,17 +10,8 @@ from lowfold._core.limits import Int, Limits, Real, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.run import Run
-from lowfold.dimension._estimate import (
-    Estimate,
-    Floats,
-    Ints,
-    bootstrap,
-    cannot_tell,
-    edge_shortfall,
-    half_samples,
-    judged,
-    sampled,
-)
+from lowfold._core.types import Floats, Ints
+from lowfold.dimension._estimate import Estimate, bootstrap, cannot_tell, edge_shortfall, half_samples, judged, sampled
 from lowfold.dimension._read import MetricLike, Params, distinct, read_source, typical_distance
 from lowfold.graph import Pairs, Points, neighborhoods
 

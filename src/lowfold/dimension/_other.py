@@ -13,7 +13,8 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.extras import load_extra
 from lowfold._core.limits import Int, check_limits
 from lowfold._core.random import generator
-from lowfold.dimension._estimate import Estimate, Floats, Ints, cannot_tell, half_samples, sampled
+from lowfold._core.types import Floats, Ints
+from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled
 from lowfold.dimension._read import distinct, read_source
 from lowfold.graph import Points
 

@@ -6,17 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats, Ints
 from lowfold.graph import PRECOMPUTED, Measured, Pairs, Points, read_matrix
 from lowfold.metrics import Metric, resolve_metric
 from lowfold.metrics._points import as_points
 
 MetricLike = str | Callable[..., Any] | Metric
 Params = Mapping[str, Any] | None
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LARGEST = 1e70  # fourth powers of distances, summed over points, stay inside float64
 

@@ -13,8 +13,9 @@ import numpy as np
 from lowfold._core.limits import Int, Limits, Real, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
+from lowfold._core.types import Floats, Ints
 from lowfold.dimension._capacity import farthest_first
-from lowfold.dimension._estimate import Estimate, Floats, Ints, cannot_tell, half_samples, sampled
+from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled
 from lowfold.dimension._read import MetricLike, Params, distance_rows, distinct, read_source
 from lowfold.graph import Pairs, Points, components, neighborhoods
 from lowfold.sdp import neighbor_pairs

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold.geometry._derivatives import DEFAULT_STEP, Array, Field, Jet, as_rows, jacobian, jet
+from lowfold._core.types import Floats
+from lowfold.geometry._derivatives import DEFAULT_STEP, Field, Jet, as_rows, jacobian, jet
 from lowfold.geometry._domain import Domain, Mirrored
 
 
@@ -31,7 +32,7 @@ class Chart:
     map: Field
     domain: Domain
     inverse: Field | None = None
-    derivatives: Callable[[Array], Jet] | None = None
+    derivatives: Callable[[Floats], Jet] | None = None
     step: float = DEFAULT_STEP
 
     @property
@@ -39,11 +40,11 @@ class Chart:
         """k, the dimension of the manifold."""
         return self.domain.dim
 
-    def points(self, u: ArrayLike) -> Array:
+    def points(self, u: ArrayLike) -> Floats:
         """g(u), shape (n, m)."""
         return np.asarray(self.map(as_rows("u", u, self.dim)), dtype=np.float64)
 
-    def coordinates(self, x: ArrayLike) -> Array:
+    def coordinates(self, x: ArrayLike) -> Floats:
         """h(x), shape (n, k)."""
         if self.inverse is None:
             raise InvalidInput("chart must have an inverse to find coordinates; got a chart without; pass inverse=")
@@ -64,7 +65,7 @@ class Chart:
         mirror[0] = -1.0
         old = self
 
-        def derivatives(u: Array) -> Jet:
+        def derivatives(u: Floats) -> Jet:
             at = old.jet(u * mirror)
             return Jet(at.value, at.first * mirror, at.second * np.outer(mirror, mirror))
 
@@ -93,7 +94,7 @@ class Manifold:
     name: str
     charts: tuple[Chart, ...]
     partition: Field | None = None
-    distance: Callable[[Array, Array], Array] | None = None
+    distance: Callable[[Floats, Floats], Floats] | None = None
 
     def __post_init__(self) -> None:
         if not self.charts:
@@ -121,7 +122,7 @@ class Manifold:
         """Whether one chart without wrapping coordinates covers it: what unrolling methods ask of a data manifold."""
         return len(self.charts) == 1 and not self.chart.domain.periods.any()
 
-    def weights(self, x: Array) -> Array:
+    def weights(self, x: Floats) -> Floats:
         """The partition of unity at points, shape (n, number of charts)."""
         return np.ones((len(x), 1)) if self.partition is None else np.asarray(self.partition(x), dtype=np.float64)
 
@@ -145,7 +146,7 @@ def transition_sign(source: Chart, target: Chart, u: ArrayLike) -> NDArray[np.in
     return np.asarray(np.sign(np.linalg.det(change)), dtype=np.int_)
 
 
-def transition_jacobian(source: Chart, target: Chart, u: ArrayLike) -> Array:
+def transition_jacobian(source: Chart, target: Chart, u: ArrayLike) -> Floats:
     """d v / d u of the change of coordinates, shape (n, k, k): tangent coordinates change by beta = (dv/du) alpha."""
     return jacobian(transition(source, target), as_rows("u", u, source.dim), source.step)
 

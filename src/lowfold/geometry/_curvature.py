@@ -14,30 +14,31 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats
 from lowfold.geometry._chart import Chart
-from lowfold.geometry._derivatives import Array, Field, as_rows, jacobian
+from lowfold.geometry._derivatives import Field, as_rows, jacobian
 
 
 class Connection(NamedTuple):
     """Metric G (n, k, k), its inverse, and Gamma^c_ij (n, k, k, k) with the upper index first."""
 
-    metric: Array
-    inverse: Array
-    gamma: Array
+    metric: Floats
+    inverse: Floats
+    gamma: Floats
 
 
-def tangent_basis(chart: Chart, u: ArrayLike) -> Array:
+def tangent_basis(chart: Chart, u: ArrayLike) -> Floats:
     """Columns d g / d u^i that span the tangent space, shape (n, m, k)."""
     return chart.jet(u).first
 
 
-def tangent_projector(chart: Chart, u: ArrayLike) -> Array:
+def tangent_projector(chart: Chart, u: ArrayLike) -> Floats:
     """Orthogonal projector on the tangent space, shape (n, m, m)."""
     q = np.linalg.qr(tangent_basis(chart, u))[0]
     return np.asarray(q @ np.swapaxes(q, 1, 2))
 
 
-def metric_tensor(chart: Chart, u: ArrayLike) -> Array:
+def metric_tensor(chart: Chart, u: ArrayLike) -> Floats:
     """G = (dg/du)' (dg/du), shape (n, k, k); the identity when the coordinates are isometric.
 
     >>> from lowfold.geometry import swiss_roll
@@ -50,12 +51,12 @@ def metric_tensor(chart: Chart, u: ArrayLike) -> Array:
     return np.asarray(np.einsum("nai,naj->nij", t, t))
 
 
-def volume_density(chart: Chart, u: ArrayLike) -> Array:
+def volume_density(chart: Chart, u: ArrayLike) -> Floats:
     """sqrt |G|, the volume of the parallelepiped of the tangent basis."""
     return np.asarray(np.sqrt(np.linalg.det(metric_tensor(chart, u))))
 
 
-def orthonormal_frame(chart: Chart, u: ArrayLike) -> Array:
+def orthonormal_frame(chart: Chart, u: ArrayLike) -> Floats:
     """Coordinates of an orthonormal tangent frame in columns, shape (n, k, k): E' G E = I, first column along t_1."""
     lower = np.linalg.cholesky(metric_tensor(chart, u))
     return np.asarray(np.swapaxes(np.linalg.inv(lower), 1, 2))
@@ -70,12 +71,12 @@ def connection(chart: Chart, u: ArrayLike) -> Connection:
     return Connection(metric, inverse, gamma)
 
 
-def christoffel(chart: Chart, u: ArrayLike) -> Array:
+def christoffel(chart: Chart, u: ArrayLike) -> Floats:
     """Christoffel symbols, entry [n, c, i, j] is Gamma^c_ij."""
     return connection(chart, u).gamma
 
 
-def second_fundamental_form(chart: Chart, u: ArrayLike) -> Array:
+def second_fundamental_form(chart: Chart, u: ArrayLike) -> Floats:
     """II_ij, the normal part of d_i d_j g, as vectors of R^m: shape (n, m, k, k)."""
     at = chart.jet(u)
     q = np.linalg.qr(at.first)[0]
@@ -83,7 +84,7 @@ def second_fundamental_form(chart: Chart, u: ArrayLike) -> Array:
     return np.asarray(at.second - tangent)
 
 
-def normal_curvature(chart: Chart, u: ArrayLike, v: ArrayLike) -> Array:
+def normal_curvature(chart: Chart, u: ArrayLike, v: ArrayLike) -> Floats:
     """|II(v, v)| / |v|^2, the curvature in R^m of the geodesic that leaves u in the direction v."""
     rows, direction = as_rows("u", u, chart.dim), as_rows("v", v, chart.dim)
     bend = np.einsum("naij,ni,nj->na", second_fundamental_form(chart, rows), direction, direction)
@@ -91,14 +92,14 @@ def normal_curvature(chart: Chart, u: ArrayLike, v: ArrayLike) -> Array:
     return np.asarray(np.linalg.norm(bend, axis=1) / squared)
 
 
-def riemann_tensor(chart: Chart, u: ArrayLike) -> Array:
+def riemann_tensor(chart: Chart, u: ArrayLike) -> Floats:
     """R_ijkl = <II_ik, II_jl> - <II_il, II_jk> (Gauss), so that R(x, y, x, y) > 0 on a sphere."""
     ii = second_fundamental_form(chart, u)
     product = np.einsum("naik,najl->nijkl", ii, ii, optimize=True)
     return np.asarray(product - np.swapaxes(product, 3, 4))
 
 
-def sectional_curvature(chart: Chart, u: ArrayLike, x: ArrayLike, y: ArrayLike) -> Array:
+def sectional_curvature(chart: Chart, u: ArrayLike, x: ArrayLike, y: ArrayLike) -> Floats:
     """Curvature of the plane of two tangent vectors: R(x, y, x, y) / (|x|^2 |y|^2 - <x, y>^2)."""
     a, b = as_rows("x", x, chart.dim), as_rows("y", y, chart.dim)
     metric = metric_tensor(chart, u)
@@ -107,7 +108,7 @@ def sectional_curvature(chart: Chart, u: ArrayLike, x: ArrayLike, y: ArrayLike) 
     return np.asarray(upper / (xx * yy - xy**2))
 
 
-def gaussian_curvature(chart: Chart, u: ArrayLike) -> Array:
+def gaussian_curvature(chart: Chart, u: ArrayLike) -> Floats:
     """R_1212 / |G| of a surface."""
     if chart.dim != 2:
         raise InvalidInput(
@@ -117,25 +118,25 @@ def gaussian_curvature(chart: Chart, u: ArrayLike) -> Array:
     return np.asarray(riemann_tensor(chart, u)[:, 0, 1, 0, 1] / np.linalg.det(metric_tensor(chart, u)))
 
 
-def ricci_tensor(chart: Chart, u: ArrayLike) -> Array:
+def ricci_tensor(chart: Chart, u: ArrayLike) -> Floats:
     """Ric_jl = G^ik R_ijkl, shape (n, k, k)."""
     inverse = np.linalg.inv(metric_tensor(chart, u))
     return np.asarray(np.einsum("nik,nijkl->njl", inverse, riemann_tensor(chart, u)))
 
 
-def scalar_curvature(chart: Chart, u: ArrayLike) -> Array:
+def scalar_curvature(chart: Chart, u: ArrayLike) -> Floats:
     """G^jl Ric_jl; twice the Gaussian curvature of a surface."""
     inverse = np.linalg.inv(metric_tensor(chart, u))
     return np.asarray(np.einsum("njl,njl->n", inverse, ricci_tensor(chart, u)))
 
 
-def mean_curvature_vector(chart: Chart, u: ArrayLike) -> Array:
+def mean_curvature_vector(chart: Chart, u: ArrayLike) -> Floats:
     """G^ij II_ij / k, a normal vector of R^m, shape (n, m); k times it is the Laplacian of the embedding."""
     inverse = np.linalg.inv(metric_tensor(chart, u))
     return np.asarray(np.einsum("nij,naij->na", inverse, second_fundamental_form(chart, u)) / chart.dim)
 
 
-def principal_curvatures(chart: Chart, u: ArrayLike) -> Array:
+def principal_curvatures(chart: Chart, u: ArrayLike) -> Floats:
     """Smallest and largest normal curvature of a surface of R^3, shape (n, 2); their product is the Gaussian curvature.
 
     With b = <normal, II> in an orthonormal frame: (b_11 + b_22) / 2 -+ sqrt((b_11 - b_22)^2 / 4 + b_12^2). The normal
@@ -155,7 +156,7 @@ def principal_curvatures(chart: Chart, u: ArrayLike) -> Array:
     return np.column_stack([middle - half, middle + half])
 
 
-def directional_derivative(chart: Chart, f: Field, u: ArrayLike, alpha: ArrayLike) -> Array:
+def directional_derivative(chart: Chart, f: Field, u: ArrayLike, alpha: ArrayLike) -> Floats:
     """Derivative of a function of R^m along X = (dg/du) alpha: sum_i alpha^i d_i (f o g), shape (n,)."""
     rows, a = as_rows("u", u, chart.dim), as_rows("alpha", alpha, chart.dim)
     return np.asarray(np.einsum("ni,ni->n", jacobian(chart.restrict(f), rows, chart.step), a))

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats
 
-Array = NDArray[np.float64]
-Field = Callable[[Array], Array]
+Field = Callable[[Floats], Floats]
 """A function of rows: (n, k) points to n values, of any shape (n, ...)."""
 
 DEFAULT_STEP = 0.02
@@ -29,12 +29,12 @@ CENTRE = -205 / 72
 class Jet(NamedTuple):
     """Value (n, ...), first derivatives (n, ..., k) and second derivatives (n, ..., k, k) of a function at n points."""
 
-    value: Array
-    first: Array
-    second: Array
+    value: Floats
+    first: Floats
+    second: Floats
 
 
-def as_rows(name: str, u: ArrayLike, dim: int) -> Array:
+def as_rows(name: str, u: ArrayLike, dim: int) -> Floats:
     """`u` as an (n, dim) array of floats; a vector is n points when dim is 1."""
     rows = np.asarray(u, dtype=np.float64)
     if rows.ndim == 1 and dim == 1:
@@ -47,7 +47,7 @@ def as_rows(name: str, u: ArrayLike, dim: int) -> Array:
     return rows
 
 
-def jacobian(f: Field, u: ArrayLike, step: float = DEFAULT_STEP) -> Array:
+def jacobian(f: Field, u: ArrayLike, step: float = DEFAULT_STEP) -> Floats:
     """D f at the rows of u, shape (n, ..., k): the last axis is the direction of differentiation."""
     rows = _two_dimensional(u)
     directions = np.eye(rows.shape[1])
@@ -78,7 +78,7 @@ def jet(f: Field, u: ArrayLike, step: float = DEFAULT_STEP) -> Jet:
     return Jet(value, np.moveaxis(first, 0, -1), second)
 
 
-def taylor(f: Field, centre: ArrayLike, v: ArrayLike, order: int = 2, step: float = DEFAULT_STEP) -> Array:
+def taylor(f: Field, centre: ArrayLike, v: ArrayLike, order: int = 2, step: float = DEFAULT_STEP) -> Floats:
     """Taylor polynomial sum_{j=0..order} (D v)^j f(centre) / j! at the rows of v, for order 0, 1 or 2."""
     if order not in (0, 1, 2):
         raise InvalidInput(f"order must be 0, 1 or 2; got {order!r}; higher terms are not computed")
@@ -92,14 +92,14 @@ def taylor(f: Field, centre: ArrayLike, v: ArrayLike, order: int = 2, step: floa
     return np.asarray(total)
 
 
-def _two_dimensional(u: ArrayLike) -> Array:
+def _two_dimensional(u: ArrayLike) -> Floats:
     rows = np.asarray(u, dtype=np.float64)
     if rows.ndim != 2:
         raise InvalidInput(f"u must hold one point per row, shape (n, k); got shape {rows.shape}; reshape it")
     return rows
 
 
-def _along(f: Field, rows: Array, directions: Array, step: float) -> tuple[Array, Array]:
+def _along(f: Field, rows: Floats, directions: Floats, step: float) -> tuple[Floats, Floats]:
     """f at rows +- j step e, j = 1..4, for every direction e: two arrays of shape (4, directions, n, ...)."""
     k = rows.shape[1]
     j = step * np.arange(1.0, 5.0)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats
 from lowfold.geometry._closed import require_positive
-from lowfold.geometry._derivatives import Array
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ class Face:
     """
 
     domain: Domain
-    embed: Callable[[Array], Array]
+    embed: Callable[[Floats], Floats]
     sign: int
 
 
@@ -40,17 +40,17 @@ class Domain(Protocol):
     def dim(self) -> int: ...
 
     @property
-    def periods(self) -> Array:
+    def periods(self) -> Floats:
         """Length after which a coordinate returns to the same point; 0 where it does not."""
         ...
 
-    def contains(self, u: Array) -> NDArray[np.bool_]: ...
+    def contains(self, u: Floats) -> NDArray[np.bool_]: ...
 
-    def quadrature(self, order: int = DEFAULT_ORDER) -> tuple[Array, Array]:
+    def quadrature(self, order: int = DEFAULT_ORDER) -> tuple[Floats, Floats]:
         """Nodes (n, k) and weights (n,) of a rule that is exact to rounding on smooth functions of moderate detail."""
         ...
 
-    def grid(self, order: int) -> Array:
+    def grid(self, order: int) -> Floats:
         """Points that reach the boundary, for looking for extremes."""
         ...
 
@@ -82,14 +82,14 @@ class Box:
         return len(self.lower)
 
     @property
-    def periods(self) -> Array:
+    def periods(self) -> Floats:
         return np.where(self.periodic, np.subtract(self.upper, self.lower), 0.0)
 
-    def contains(self, u: Array) -> NDArray[np.bool_]:
+    def contains(self, u: Floats) -> NDArray[np.bool_]:
         inside = (u >= np.array(self.lower)) & (u <= np.array(self.upper)) | np.array(self.periodic)
         return np.asarray(inside.all(axis=-1))
 
-    def quadrature(self, order: int = DEFAULT_ORDER) -> tuple[Array, Array]:
+    def quadrature(self, order: int = DEFAULT_ORDER) -> tuple[Floats, Floats]:
         """Gauss-Legendre on sides with ends; equal steps on sides that wrap, where they converge fast."""
         axes = [_rule(a, b, p, order) for a, b, p in zip(self.lower, self.upper, self.periodic, strict=True)]
         weights = np.ones(1)
@@ -97,7 +97,7 @@ class Box:
             weights = np.multiply.outer(weights, w).ravel()
         return _product([x for x, _ in axes]), weights
 
-    def grid(self, order: int) -> Array:
+    def grid(self, order: int) -> Floats:
         return _product([np.linspace(a, b, order) for a, b in zip(self.lower, self.upper, strict=True)])
 
     def faces(self) -> tuple[Face, ...]:
@@ -124,28 +124,28 @@ class Disc:
         return 2
 
     @property
-    def periods(self) -> Array:
+    def periods(self) -> Floats:
         return np.zeros(2)
 
-    def contains(self, u: Array) -> NDArray[np.bool_]:
+    def contains(self, u: Floats) -> NDArray[np.bool_]:
         return np.asarray(np.sum(u**2, axis=-1) <= self.radius**2)
 
-    def quadrature(self, order: int = DEFAULT_ORDER) -> tuple[Array, Array]:
+    def quadrature(self, order: int = DEFAULT_ORDER) -> tuple[Floats, Floats]:
         """Polar: Gauss-Legendre along the radius, equal steps round the circle, weight r."""
         polar, weights = Box.of((0.0, self.radius), (0.0, 2 * np.pi), periodic=[False, True]).quadrature(order)
         return self._from_polar(polar), weights * polar[:, 0]
 
-    def grid(self, order: int) -> Array:
+    def grid(self, order: int) -> Floats:
         return self._from_polar(Box.of((0.0, self.radius), (0.0, 2 * np.pi)).grid(order))
 
     def faces(self) -> tuple[Face, ...]:
-        def circle(t: Array) -> Array:
+        def circle(t: Floats) -> Floats:
             return self._from_polar(np.column_stack([np.full(len(t), self.radius), t[:, 0]]))
 
         return (Face(Box.of((0.0, 2 * np.pi), periodic=True), circle, 1),)
 
     @staticmethod
-    def _from_polar(polar: Array) -> Array:
+    def _from_polar(polar: Floats) -> Floats:
         return np.column_stack([polar[:, 0] * np.cos(polar[:, 1]), polar[:, 0] * np.sin(polar[:, 1])])
 
 
@@ -154,35 +154,35 @@ class Mirrored:
     """A domain seen in a mirror: every list of coordinates is multiplied by signs."""
 
     original: Domain
-    mirror: Array
+    mirror: Floats
 
     @property
     def dim(self) -> int:
         return self.original.dim
 
     @property
-    def periods(self) -> Array:
+    def periods(self) -> Floats:
         return self.original.periods
 
-    def contains(self, u: Array) -> NDArray[np.bool_]:
+    def contains(self, u: Floats) -> NDArray[np.bool_]:
         return self.original.contains(u * self.mirror)
 
-    def quadrature(self, order: int = DEFAULT_ORDER) -> tuple[Array, Array]:
+    def quadrature(self, order: int = DEFAULT_ORDER) -> tuple[Floats, Floats]:
         nodes, weights = self.original.quadrature(order)
         return nodes * self.mirror, weights
 
-    def grid(self, order: int) -> Array:
+    def grid(self, order: int) -> Floats:
         return self.original.grid(order) * self.mirror
 
     def faces(self) -> tuple[Face, ...]:
         """The mirror turns right hands into left hands, so every sign changes."""
         return tuple(Face(f.domain, self._seen(f.embed), -f.sign) for f in self.original.faces())
 
-    def _seen(self, embed: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    def _seen(self, embed: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
         return lambda t: embed(t) * self.mirror
 
 
-def _rule(lower: float, upper: float, periodic: bool, order: int) -> tuple[Array, Array]:
+def _rule(lower: float, upper: float, periodic: bool, order: int) -> tuple[Floats, Floats]:
     if order < 1:
         raise InvalidInput(f"order must be at least 1; got {order}; it is the number of nodes per axis")
     if periodic:
@@ -193,7 +193,7 @@ def _rule(lower: float, upper: float, periodic: bool, order: int) -> tuple[Array
     return np.asarray(lower + half * (x + 1.0), dtype=np.float64), np.asarray(half * w, dtype=np.float64)
 
 
-def _product(axes: Sequence[Array]) -> Array:
+def _product(axes: Sequence[Floats]) -> Floats:
     """All combinations, the last axis fastest; a product of no axes is the one point of R^0."""
     if not axes:
         return np.zeros((1, 0))
@@ -204,5 +204,5 @@ def _without(items: tuple[T, ...], i: int) -> tuple[T, ...]:
     return items[:i] + items[i + 1 :]
 
 
-def _insert(i: int, value: float) -> Callable[[Array], Array]:
+def _insert(i: int, value: float) -> Callable[[Floats], Floats]:
     return lambda u: np.insert(u, i, value, axis=1)

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats
 from lowfold.geometry._chart import Chart, Manifold, oriented
 from lowfold.geometry._curvature import volume_density
-from lowfold.geometry._derivatives import DEFAULT_STEP, Array, Field, as_rows, jacobian
+from lowfold.geometry._derivatives import DEFAULT_STEP, Field, as_rows, jacobian
 from lowfold.geometry._domain import DEFAULT_ORDER, Domain
 
 
@@ -44,7 +45,7 @@ class Form:
         """The index lists I, in the order of the coefficients; none when the degree exceeds the dimension."""
         return tuple(itertools.combinations(range(self.dim), self.degree))
 
-    def __call__(self, u: ArrayLike) -> Array:
+    def __call__(self, u: ArrayLike) -> Floats:
         """Coefficients at the rows of u, shape (n, C(k, p))."""
         rows = as_rows("u", u, self.dim)
         values = np.asarray(self.coefficients(rows), dtype=np.float64)
@@ -82,7 +83,7 @@ class Form:
         place = {index: j for j, index in enumerate(self.indices)}
         result = tuple(itertools.combinations(range(self.dim), self.degree + 1))
 
-        def coefficients(u: Array) -> Array:
+        def coefficients(u: Floats) -> Floats:
             slope = jacobian(self, u, self.step)
             out = np.zeros((len(u), len(result)))
             for j, index in enumerate(result):
@@ -101,7 +102,7 @@ class Form:
             return Form(0, dim, lambda y: self(mu(y)), self.step)
         result = tuple(itertools.combinations(range(dim), self.degree))
 
-        def coefficients(y: Array) -> Array:
+        def coefficients(y: Floats) -> Floats:
             change = jacobian(mu, y, self.step)
             values = self(mu(y))
             out = np.zeros((len(y), len(result)))
@@ -140,7 +141,7 @@ def wedge(a: Form, b: Form) -> Form:
         if not set(i) & set(j)
     ]
 
-    def coefficients(u: Array) -> Array:
+    def coefficients(u: Floats) -> Floats:
         left, right = a(u), b(u)
         out = np.zeros((len(u), len(result)))
         for place, p, q, sign in terms:
@@ -189,7 +190,7 @@ def orientation_sign(basis: ArrayLike, other: ArrayLike) -> int:
     return int(np.sign(np.linalg.det(change)))
 
 
-def _constant_form(degree: int, dim: int, values: Array) -> Form:
+def _constant_form(degree: int, dim: int, values: Floats) -> Form:
     return Form(degree, dim, lambda u: np.broadcast_to(values, (len(u), len(values))))
 
 

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput, SolverFailed
+from lowfold._core.types import Floats
 from lowfold.geometry._chart import Chart, Manifold
 from lowfold.geometry._closed import as_pair
 from lowfold.geometry._curvature import christoffel, metric_tensor, orthonormal_frame, tangent_basis
-from lowfold.geometry._derivatives import Array, Field, as_rows, jacobian
+from lowfold.geometry._derivatives import Field, as_rows, jacobian
 from lowfold.geometry._domain import Disc
 
 RTOL, ATOL = 1e-11, 1e-12
@@ -30,9 +31,9 @@ MAX_CALLS = 5_000
 class Shot(NamedTuple):
     """Where geodesics arrive: coordinates, velocities, and vectors carried along in parallel."""
 
-    coordinates: Array
-    velocity: Array
-    carried: Array
+    coordinates: Floats
+    velocity: Floats
+    carried: Floats
 
 
 def arc_length(curve: Field, start: float, stop: float, panels: int = 64) -> float:
@@ -61,7 +62,7 @@ def shoot(chart: Chart, u: ArrayLike, v: ArrayLike, carry: ArrayLike | None = No
     vectors = np.zeros((n, 0, k)) if carry is None else np.asarray(carry, dtype=np.float64).reshape(n, -1, k)
     state = np.concatenate([start[:, None], velocity[:, None], vectors], axis=1)
 
-    def rate(_: float, flat: Array) -> Array:
+    def rate(_: float, flat: Floats) -> Floats:
         now = flat.reshape(state.shape)
         turn = np.einsum("ncij,ni,npj->npc", christoffel(chart, now[:, 0]), now[:, 1], now[:, 1:], optimize=True)
         return np.concatenate([now[:, 1:2], -turn], axis=1).ravel()
@@ -70,12 +71,12 @@ def shoot(chart: Chart, u: ArrayLike, v: ArrayLike, carry: ArrayLike | None = No
     return Shot(final[:, 0], final[:, 1], final[:, 2:])
 
 
-def exponential(chart: Chart, u: ArrayLike, v: ArrayLike) -> Array:
+def exponential(chart: Chart, u: ArrayLike, v: ArrayLike) -> Floats:
     """exp_u(v): where the geodesic from u with velocity v is after time 1. Coordinates, (n, k)."""
     return shoot(chart, u, v).coordinates
 
 
-def exponential_map(manifold: Manifold, p: ArrayLike, vectors: ArrayLike, segments: int | None = None) -> Array:
+def exponential_map(manifold: Manifold, p: ArrayLike, vectors: ArrayLike, segments: int | None = None) -> Floats:
     """exp_p(V) for points p and tangent vectors V of R^m, (n, m), changing the chart on the way.
 
     The way is cut in `segments` (1 for one chart, else 16), and each is followed in the chart with the largest weight
@@ -97,7 +98,7 @@ def exponential_map(manifold: Manifold, p: ArrayLike, vectors: ArrayLike, segmen
     return x
 
 
-def logarithm(chart: Chart, u: ArrayLike, v: ArrayLike, tol: float = 1e-8) -> Array:
+def logarithm(chart: Chart, u: ArrayLike, v: ArrayLike, tol: float = 1e-8) -> Floats:
     """Initial velocities (n, k) of the shortest geodesics found from rows of u to rows of v: exp_u(log_u(v)) = v.
 
     The straight line of the coordinates, and on sides that wrap the line the other way round, is relaxed to a polyline
@@ -120,7 +121,7 @@ def logarithm(chart: Chart, u: ArrayLike, v: ArrayLike, tol: float = 1e-8) -> Ar
     return found
 
 
-def geodesic_distance(manifold: Manifold, p: ArrayLike, q: ArrayLike, tol: float = 1e-8) -> Array:
+def geodesic_distance(manifold: Manifold, p: ArrayLike, q: ArrayLike, tol: float = 1e-8) -> Floats:
     """Geodesic distance between rows of points: the closed form of the manifold, or else |log_p(q)| computed in charts.
 
     The computed way is a geodesic of the surface that the chart describes, also beyond the edge of its domain: around a
@@ -151,7 +152,7 @@ def geodesic_distance(manifold: Manifold, p: ArrayLike, q: ArrayLike, tol: float
 
 def transport(
     chart: Chart, path: Field, vectors: ArrayLike, start: float = 0.0, stop: float = 1.0, step: float | None = None
-) -> Array:
+) -> Floats:
     """Parallel transport of tangent vectors (p, k) along a smooth curve t (n, 1) -> (n, k) of the chart.
 
     A path with corners is transported piece by piece. `path` is looked at a little beyond its ends.
@@ -159,7 +160,7 @@ def transport(
     w = np.atleast_2d(np.asarray(vectors, dtype=np.float64))
     h = step if step is not None else 1e-2 * min(1.0, abs(stop - start))
 
-    def rate(t: float, flat: Array) -> Array:
+    def rate(t: float, flat: Floats) -> Floats:
         at = np.array([[t]])
         velocity = jacobian(path, at, h)[..., 0]
         gamma = christoffel(chart, path(at))[0]
@@ -178,18 +179,18 @@ def normal_chart(chart: Chart, centre: ArrayLike, radius: float) -> Chart:
     u0 = as_rows("centre", np.atleast_2d(np.asarray(centre, dtype=np.float64)), 2)
     frame = orthonormal_frame(chart, u0)[0]
 
-    def points(x: Array) -> Array:
+    def points(x: Floats) -> Floats:
         return chart.points(exponential(chart, np.repeat(u0, len(x), axis=0), x @ frame.T))
 
     return Chart(points, Disc(radius))
 
 
-def _integrate_ode(rate: Callable[[float, Array], Array], span: tuple[float, float], state: Array) -> Array:
+def _integrate_ode(rate: Callable[[float, Floats], Floats], span: tuple[float, float], state: Floats) -> Floats:
     from scipy.integrate import solve_ivp
 
     calls = itertools.count()
 
-    def counted(t: float, y: Array) -> Array:
+    def counted(t: float, y: Floats) -> Floats:
         # Near a point that the chart sends to infinity the steps shrink without end and the solver would not return.
         if next(calls) > MAX_CALLS or not np.isfinite(y).all():
             raise SolverFailed(
@@ -201,7 +202,7 @@ def _integrate_ode(rate: Callable[[float, Array], Array], span: tuple[float, flo
     return np.asarray(solve_ivp(counted, span, state, method="DOP853", rtol=RTOL, atol=ATOL).y[:, -1], dtype=np.float64)
 
 
-def _copies(chart: Chart, start: Array, end: Array) -> list[Array]:
+def _copies(chart: Chart, start: Floats, end: Floats) -> list[Floats]:
     """End points that are one on the manifold: on a wrapping side, the nearest copy on either side of the start."""
     choices = []
     for a, b, period in zip(start, end, chart.domain.periods, strict=True):
@@ -210,22 +211,22 @@ def _copies(chart: Chart, start: Array, end: Array) -> list[Array]:
     return [np.array(c) for c in itertools.product(*choices)]
 
 
-def _relaxed(chart: Chart, start: Array, end: Array) -> Array:
+def _relaxed(chart: Chart, start: Floats, end: Floats) -> Floats:
     """The path of coordinates (nodes, k) with the least discrete energy sum |g(u_i+1) - g(u_i)|^2 between its ends."""
     from scipy.optimize import least_squares
 
     line = start + np.linspace(0.0, 1.0, PATH_NODES)[:, None] * (end - start)
 
-    def path(flat: Array) -> Array:
+    def path(flat: Floats) -> Floats:
         return np.vstack([line[:1], flat.reshape(-1, len(start)), line[-1:]])
 
-    def gaps(flat: Array) -> Array:
+    def gaps(flat: Floats) -> Floats:
         return np.diff(chart.points(path(flat)), axis=0).ravel()
 
     return path(least_squares(gaps, line[1:-1].ravel(), xtol=1e-6, ftol=1e-6, gtol=None, max_nfev=50).x)
 
 
-def _connect(chart: Chart, path: Array, tol: float) -> Array | None:
+def _connect(chart: Chart, path: Floats, tol: float) -> Floats | None:
     """Initial velocity of the geodesic with the ends of `path` and near it, or None."""
     from scipy.integrate import solve_bvp
 
@@ -233,11 +234,11 @@ def _connect(chart: Chart, path: Array, tol: float) -> Array | None:
     if np.array_equal(start, end):
         return np.zeros(k)
 
-    def rate(_: Array, y: Array) -> Array:
+    def rate(_: Floats, y: Floats) -> Floats:
         turn = np.einsum("ncij,in,jn->cn", christoffel(chart, y[:k].T), y[k:], y[k:], optimize=True)
         return np.vstack([y[k:], -turn])
 
-    def ends(a: Array, b: Array) -> Array:
+    def ends(a: Floats, b: Floats) -> Floats:
         return np.concatenate([a[:k] - start, b[:k] - end])
 
     t = np.linspace(0.0, 1.0, len(path))
@@ -247,7 +248,7 @@ def _connect(chart: Chart, path: Array, tol: float) -> Array | None:
     return np.asarray(answer.y[k:, 0], dtype=np.float64) if answer.success and np.isfinite(answer.y).all() else None
 
 
-def _shared_chart(manifold: Manifold, x: Array, y: Array) -> NDArray[np.intp]:
+def _shared_chart(manifold: Manifold, x: Floats, y: Floats) -> NDArray[np.intp]:
     """The chart in which the smaller of the two weights is largest; where none holds both, that which stretches least.
 
     A chart goes on beyond its domain: two points on different sides are still joined in it, unless one is its far pole.

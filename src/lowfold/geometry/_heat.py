@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats
 from lowfold.geometry._closed import require_positive
-from lowfold.geometry._derivatives import Array
 from lowfold.geometry._spectra import Boundary
 
 Method = Literal["auto", "series", "images"]
@@ -28,7 +28,7 @@ DIGITS = 42.0
 SPHERE_NODES = 160
 
 
-def gaussian_heat_kernel(x: ArrayLike, y: ArrayLike, t: float) -> Array:
+def gaussian_heat_kernel(x: ArrayLike, y: ArrayLike, t: float) -> Floats:
     """The kernel of R^m, (4 pi t)^(-m/2) exp(-|x - y|^2 / (4 t)), a Gaussian of variance 2 t."""
     time = require_positive("t", t)
     gap = np.asarray(x, dtype=np.float64) - np.asarray(y, dtype=np.float64)
@@ -37,7 +37,7 @@ def gaussian_heat_kernel(x: ArrayLike, y: ArrayLike, t: float) -> Array:
 
 def circle_heat_kernel(
     x: ArrayLike, y: ArrayLike, t: float, length: float = 2 * np.pi, method: Method = "auto"
-) -> Array:
+) -> Floats:
     """The kernel of a circle of this length, x and y arc lengths.
 
     Series: (1 + 2 sum_j exp(-(2 pi j / L)^2 t) cos(2 pi j (x - y) / L)) / L. Images: sum_n G_t(x - y + n L).
@@ -59,7 +59,7 @@ def circle_heat_kernel(
 
 def interval_heat_kernel(
     x: ArrayLike, y: ArrayLike, t: float, length: float = np.pi, boundary: Boundary = "neumann", method: Method = "auto"
-) -> Array:
+) -> Floats:
     """The kernel of [0, L]: reflect at the ends, C(x - y) + C(x + y) (Neumann) or the difference (Dirichlet).
 
     C is the kernel of the circle of length 2 L. Neumann keeps the mass, Dirichlet loses it.
@@ -79,7 +79,7 @@ def rectangle_heat_kernel(
     lengths: Sequence[float],
     boundary: Boundary = "neumann",
     method: Method = "auto",
-) -> Array:
+) -> Floats:
     """The kernel of a box, coordinates in the last axis: the product over the sides."""
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     sides = [interval_heat_kernel(a[..., i], b[..., i], t, L, boundary, method) for i, L in enumerate(lengths)]
@@ -88,14 +88,14 @@ def rectangle_heat_kernel(
 
 def flat_torus_heat_kernel(
     x: ArrayLike, y: ArrayLike, t: float, lengths: Sequence[float] = (2 * np.pi, 2 * np.pi), method: Method = "auto"
-) -> Array:
+) -> Floats:
     """The kernel of a flat torus, arc-length coordinates in the last axis: the product over the circles."""
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     sides = [circle_heat_kernel(a[..., i], b[..., i], t, L, method) for i, L in enumerate(lengths)]
     return np.asarray(np.prod(np.stack(sides), axis=0))
 
 
-def sphere_heat_kernel(distance: ArrayLike, t: float, radius: float = 1.0, method: Method = "auto") -> Array:
+def sphere_heat_kernel(distance: ArrayLike, t: float, radius: float = 1.0, method: Method = "auto") -> Floats:
     """The kernel of the sphere S^2 as a function of the geodesic distance.
 
     Series, on the unit sphere: sum_l (2 l + 1) / (4 pi) exp(-l (l + 1) t) P_l(cos d). Images, of the geodesics that go
@@ -113,14 +113,14 @@ def sphere_heat_kernel(distance: ArrayLike, t: float, radius: float = 1.0, metho
     return np.asarray(kernel / r**2)
 
 
-def _sphere_series(angle: Array, t: float) -> Array:
+def _sphere_series(angle: Floats, t: float) -> Floats:
     from numpy.polynomial.legendre import legval
 
     degree = np.arange(3 + int(np.sqrt((DIGITS + 8.0) / t)))
     return np.asarray(legval(np.cos(angle), (2 * degree + 1) / (4 * np.pi) * np.exp(-degree * (degree + 1.0) * t)))
 
 
-def _sphere_images(angle: Array, t: float) -> Array:
+def _sphere_images(angle: Floats, t: float) -> Floats:
     """Images with cos(s/2) = cos(d/2) cos(a): ds / sqrt(cos d - cos s) = sqrt(2) da / sin(s/2) is not singular."""
     x, w = np.polynomial.legendre.leggauss(SPHERE_NODES)
     half = np.cos(0.5 * angle)[..., None]

@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike
 from scipy.special import gammainc, gammaincc, gammaln
 
 from lowfold._core.errors import InvalidInput
-from lowfold.geometry._derivatives import Array
+from lowfold._core.types import Floats
 
 GAUSSIAN_TAIL_DIMENSIONS = (1, 2, 5, 10, 20, 100)
 
 
-def ball_volume(D: ArrayLike, radius: ArrayLike = 1.0) -> Array:
+def ball_volume(D: ArrayLike, radius: ArrayLike = 1.0) -> Floats:
     """pi^(D/2) r^D / Gamma(D/2 + 1).
 
     >>> float(np.round(ball_volume(3), 6))
@@ -29,13 +29,13 @@ def ball_volume(D: ArrayLike, radius: ArrayLike = 1.0) -> Array:
     return np.asarray(np.exp(0.5 * D * np.log(np.pi) - gammaln(0.5 * D + 1)) * np.power(radius, D))
 
 
-def sphere_area(D: ArrayLike, radius: ArrayLike = 1.0) -> Array:
+def sphere_area(D: ArrayLike, radius: ArrayLike = 1.0) -> Floats:
     """Surface of the ball in R^D: 2 pi^(D/2) r^(D-1) / Gamma(D/2)."""
     D = _dimensions(D)
     return np.asarray(2 * np.exp(0.5 * D * np.log(np.pi) - gammaln(0.5 * D)) * np.power(radius, D - 1))
 
 
-def ball_in_cube(D: ArrayLike) -> Array:
+def ball_in_cube(D: ArrayLike) -> Floats:
     """Share of a cube that the ball inside it fills: ball_volume(D, r) / (2r)^D, which falls to 0.
 
     >>> ball_in_cube([1, 2, 10]).round(6).tolist()
@@ -45,7 +45,7 @@ def ball_in_cube(D: ArrayLike) -> Array:
     return np.asarray(np.exp(0.5 * D * np.log(np.pi) - gammaln(0.5 * D + 1) - D * np.log(2.0)))
 
 
-def shell_share(D: ArrayLike, thickness: float) -> Array:
+def shell_share(D: ArrayLike, thickness: float) -> Floats:
     """Share of a unit ball's volume in its outer shell of the given thickness: 1 - (1 - t)^D, which rises to 1.
 
     >>> float(shell_share(10, 0.1).round(4))
@@ -57,7 +57,7 @@ def shell_share(D: ArrayLike, thickness: float) -> Array:
         return np.asarray(-np.expm1(_dimensions(D) * np.log1p(-thickness)))
 
 
-def gaussian_ball_mass(D: ArrayLike, radius: ArrayLike) -> Array:
+def gaussian_ball_mass(D: ArrayLike, radius: ArrayLike) -> Floats:
     """P(|x| <= r) for x ~ N(0, I_D): the chi-square distribution at r^2.
 
     >>> float(gaussian_ball_mass(10, 1.0).round(6))
@@ -66,7 +66,7 @@ def gaussian_ball_mass(D: ArrayLike, radius: ArrayLike) -> Array:
     return np.asarray(gammainc(0.5 * _dimensions(D), 0.5 * np.square(radius)))
 
 
-def gaussian_tail(D: ArrayLike, radius: ArrayLike = 2.0) -> Array:
+def gaussian_tail(D: ArrayLike, radius: ArrayLike = 2.0) -> Floats:
     """P(|x| >= r) for x ~ N(0, I_D). The table of the text is radius 2 at `GAUSSIAN_TAIL_DIMENSIONS`.
 
     >>> gaussian_tail(GAUSSIAN_TAIL_DIMENSIONS).round(5).tolist()
@@ -75,7 +75,7 @@ def gaussian_tail(D: ArrayLike, radius: ArrayLike = 2.0) -> Array:
     return np.asarray(gammaincc(0.5 * _dimensions(D), 0.5 * np.square(radius)))
 
 
-def diagonal_cosine(D: ArrayLike) -> Array:
+def diagonal_cosine(D: ArrayLike) -> Floats:
     """Cosine between a diagonal (+-1, ..., +-1) of the cube and an axis: 1 / sqrt(D), so they become orthogonal."""
     return np.asarray(1 / np.sqrt(_dimensions(D)))
 
@@ -133,7 +133,7 @@ def trunk_error(D: int, n_samples: int | None = None) -> float:
     return float(ndtr(-theta))
 
 
-def _dimensions(D: ArrayLike) -> Array:
+def _dimensions(D: ArrayLike) -> Floats:
     array = np.asarray(D, dtype=np.float64)
     if np.any(~(array >= 1)):
         raise InvalidInput(f"the dimension must be at least 1; got {np.asarray(D).tolist()}")

@@ -10,9 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from lowfold._core.types import Floats
 from lowfold.geometry._chart import Chart, Manifold
 from lowfold.geometry._curvature import volume_density
-from lowfold.geometry._derivatives import Array, Field
+from lowfold.geometry._derivatives import Field
 from lowfold.geometry._domain import DEFAULT_ORDER
 from lowfold.geometry._operators import gradient_vector
 
@@ -38,7 +39,7 @@ def inner_product(manifold: Manifold, f: Field, h: Field, order: int = DEFAULT_O
 
 
 def integrate_density(
-    manifold: Manifold, density: Callable[[Chart, Array], Array], order: int = DEFAULT_ORDER
+    manifold: Manifold, density: Callable[[Chart, Floats], Floats], order: int = DEFAULT_ORDER
 ) -> float:
     """int_M of a quantity computed in charts, such as `gaussian_curvature`: density(chart, u) -> (n,)."""
     return _integrate(manifold, density, order)
@@ -48,7 +49,7 @@ def dirichlet_energy(manifold: Manifold, f: Field, h: Field | None = None, order
     """int_M <grad f, grad h> dV; with h left out, int_M |grad f|^2 dV."""
     other = f if h is None else h
 
-    def product(chart: Chart, u: Array) -> Array:
+    def product(chart: Chart, u: Floats) -> Floats:
         first = gradient_vector(chart, chart.restrict(f), u)
         second = first if h is None else gradient_vector(chart, chart.restrict(other), u)
         return np.asarray(np.einsum("na,na->n", first, second))
@@ -61,17 +62,17 @@ def rayleigh_quotient(manifold: Manifold, f: Field, order: int = DEFAULT_ORDER) 
     return dirichlet_energy(manifold, f, order=order) / inner_product(manifold, f, f, order)
 
 
-def bump(x: Array) -> Array:
+def bump(x: Floats) -> Floats:
     """A smooth step from 0 (x <= 0) to 1 (x >= 1): s(x) / (s(x) + s(1 - x)) with s(x) = exp(-1 / x)."""
 
-    def s(y: Array) -> Array:
+    def s(y: Floats) -> Floats:
         inside = y > 0
         return np.where(inside, np.exp(-1.0 / np.where(inside, y, 1.0)), 0.0)
 
     return np.asarray(s(x) / (s(x) + s(1.0 - x)))
 
 
-def _integrate(manifold: Manifold, density: Callable[[Chart, Array], Array], order: int) -> float:
+def _integrate(manifold: Manifold, density: Callable[[Chart, Floats], Floats], order: int) -> float:
     total = 0.0
     for j, chart in enumerate(manifold.charts):
         u, weights = chart.domain.quadrature(order)

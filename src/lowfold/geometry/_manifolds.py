@@ -12,10 +12,11 @@ from typing import Literal
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats
 from lowfold.geometry import _closed as closed
 from lowfold.geometry._chart import Chart, Manifold
 from lowfold.geometry._closed import require_positive
-from lowfold.geometry._derivatives import DEFAULT_STEP, Array, Field, Jet
+from lowfold.geometry._derivatives import DEFAULT_STEP, Field, Jet
 from lowfold.geometry._domain import Box, Disc
 from lowfold.geometry._integrals import bump
 
@@ -56,7 +57,7 @@ def circle_arc(gap: float = 0.1, radius: float = 1.0) -> Manifold:
     if not 0 < gap < np.pi:
         raise InvalidInput(f"gap must lie between 0 and pi; got {gap!r}; it is the angle left out on each side of 0")
 
-    def distance(p: Array, q: Array) -> Array:
+    def distance(p: Floats, q: Floats) -> Floats:
         return np.asarray(r * np.abs(_angles(p) - _angles(q))[..., 0])
 
     return Manifold("circle arc", (Chart(_ring(r), Box.of((gap, TWO_PI - gap)), _angles),), distance=distance)
@@ -75,7 +76,7 @@ def ellipsoid(axes: Sequence[float] = (1.0, 1.5, 2.0)) -> Manifold:
     if len(a) != 3:
         raise InvalidInput(f"axes must be three half axes; got {len(a)}")
 
-    def partition(x: Array) -> Array:
+    def partition(x: Floats) -> Floats:
         north = bump(x[:, 2] / a[2] + 0.5)
         return np.column_stack([north, 1.0 - north])
 
@@ -102,11 +103,11 @@ def torus(major: float = 2.0, minor: float = 1.0) -> Manifold:
     if r >= R:
         raise InvalidInput(f"major must exceed minor, or the torus cuts itself; got {R} and {r}")
 
-    def points(u: Array) -> Array:
+    def points(u: Floats) -> Floats:
         ring = R + r * np.cos(u[:, 1])
         return np.column_stack([ring * np.cos(u[:, 0]), ring * np.sin(u[:, 0]), r * np.sin(u[:, 1])])
 
-    def coordinates(x: Array) -> Array:
+    def coordinates(x: Floats) -> Floats:
         ring = np.hypot(x[:, 0], x[:, 1]) - R
         return np.column_stack([_turn(x[:, 1], x[:, 0]), _turn(x[:, 2], ring)])
 
@@ -118,15 +119,15 @@ def flat_torus(lengths: Sequence[float] = (TWO_PI, TWO_PI)) -> Manifold:
     sides = np.array([require_positive("lengths", length) for length in lengths])
     radii = sides / TWO_PI
 
-    def points(u: Array) -> Array:
+    def points(u: Floats) -> Floats:
         angle = u / radii
         return np.stack([radii * np.cos(angle), radii * np.sin(angle)], axis=2).reshape(len(u), -1)
 
-    def distance(p: Array, q: Array) -> Array:
+    def distance(p: Floats, q: Floats) -> Floats:
         gap = np.abs(coordinates(p) - coordinates(q))
         return np.asarray(np.linalg.norm(np.minimum(gap, sides - gap), axis=-1))
 
-    def coordinates(x: Array) -> Array:
+    def coordinates(x: Floats) -> Floats:
         return np.asarray(_turn(x[..., 1::2], x[..., 0::2]) * radii)
 
     box = Box.of(*[(0.0, side) for side in sides], periodic=True)
@@ -144,10 +145,10 @@ def cylinder(radius: float = 1.0, height: float = 1.0) -> Manifold:
     """(r cos t, r sin t, z) with 0 <= z <= height: flat, but closed round."""
     r, h = require_positive("radius", radius), require_positive("height", height)
 
-    def points(u: Array) -> Array:
+    def points(u: Floats) -> Floats:
         return np.column_stack([r * np.cos(u[:, 0]), r * np.sin(u[:, 0]), u[:, 1]])
 
-    def coordinates(x: Array) -> Array:
+    def coordinates(x: Floats) -> Floats:
         return np.column_stack([_turn(x[:, 1], x[:, 0]), x[:, 2]])
 
     chart = Chart(points, Box.of((0.0, TWO_PI), (0.0, h), periodic=[True, False]), coordinates)
@@ -161,10 +162,10 @@ def swiss_roll(height: float = 21.0, coordinates: Literal["angle", "arclength"] 
     """
     h = require_positive("height", height)
 
-    def points(u: Array) -> Array:
+    def points(u: Floats) -> Floats:
         return np.column_stack([u[:, 0] * np.cos(u[:, 0]), u[:, 1], u[:, 0] * np.sin(u[:, 0])])
 
-    def angles(x: Array) -> Array:
+    def angles(x: Floats) -> Floats:
         return np.column_stack([np.hypot(x[:, 0], x[:, 2]), x[:, 1]])
 
     if coordinates == "angle":
@@ -211,23 +212,23 @@ def moebius() -> Manifold:
     """
     box = Box.of((-np.pi, np.pi), (-1.0, 1.0))
 
-    def first(u: Array) -> Array:
+    def first(u: Floats) -> Floats:
         ring = 2.0 + u[:, 1] * np.sin(u[:, 0] / 2)
         return np.column_stack([ring * np.cos(u[:, 0]), ring * np.sin(u[:, 0]), u[:, 1] * np.cos(u[:, 0] / 2)])
 
-    def second(u: Array) -> Array:
+    def second(u: Floats) -> Floats:
         ring = -2.0 + u[:, 1] * np.cos(u[:, 0] / 2)
         return np.column_stack([ring * np.cos(u[:, 0]), ring * np.sin(u[:, 0]), u[:, 1] * np.sin(u[:, 0] / 2)])
 
-    def first_inverse(x: Array) -> Array:
+    def first_inverse(x: Floats) -> Floats:
         u = np.arctan2(x[:, 1], x[:, 0])
         return np.column_stack([u, (np.hypot(x[:, 0], x[:, 1]) - 2.0) * np.sin(u / 2) + x[:, 2] * np.cos(u / 2)])
 
-    def second_inverse(x: Array) -> Array:
+    def second_inverse(x: Floats) -> Floats:
         u = np.arctan2(-x[:, 1], -x[:, 0])
         return np.column_stack([u, (2.0 - np.hypot(x[:, 0], x[:, 1])) * np.cos(u / 2) + x[:, 2] * np.sin(u / 2)])
 
-    def partition(x: Array) -> Array:
+    def partition(x: Floats) -> Floats:
         # The angle is the same function of the point on both charts; each weight vanishes at the cut of its chart.
         own = bump(0.5 + 0.55 * np.cos(np.arctan2(x[:, 1], x[:, 0])))
         return np.column_stack([own, 1.0 - own])
@@ -236,21 +237,21 @@ def moebius() -> Manifold:
     return Manifold("Moebius strip", charts, partition)
 
 
-def _stereographic(axes: Array, pole: int, radius: float) -> Chart:
+def _stereographic(axes: Floats, pole: int, radius: float) -> Chart:
     """(2u, 2v, -pole (1 - |u|^2)) / (1 + |u|^2), stretched by `axes`; projected from the pole z = `pole`."""
 
-    def points(u: Array) -> Array:
+    def points(u: Floats) -> Floats:
         square = np.sum(u**2, axis=1, keepdims=True)
         return np.asarray(axes * np.hstack([2 * u, -pole * (1 - square)]) / (1 + square))
 
-    def coordinates(x: Array) -> Array:
+    def coordinates(x: Floats) -> Floats:
         unit = x / axes
         return np.asarray(unit[:, :2] / (1 - pole * unit[:, 2:]))
 
     return Chart(points, Disc(radius), coordinates)
 
 
-def _s_curve_jet(u: Array) -> Jet:
+def _s_curve_jet(u: Floats) -> Jet:
     """The S-curve and its derivatives: (-cos a, s, -sin a) up to a = 3 pi / 2, then (-cos a, s, 2 + sin a)."""
     a, zero, one = u[:, 0], np.zeros(len(u)), np.ones(len(u))
     side = np.where(a <= 0.5 * closed.S_CURVE_LENGTH, -1.0, 1.0)
@@ -262,22 +263,22 @@ def _s_curve_jet(u: Array) -> Jet:
     return Jet(value, first, second)
 
 
-def _ring(radius: float) -> Callable[[Array], Array]:
+def _ring(radius: float) -> Callable[[Floats], Floats]:
     return lambda u: radius * np.column_stack([np.cos(u[:, 0]), np.sin(u[:, 0])])
 
 
-def _turn(y: Array, x: Array) -> Array:
+def _turn(y: Floats, x: Floats) -> Floats:
     """The angle of (x, y) in [0, 2 pi)."""
     return np.asarray(np.remainder(np.arctan2(y, x), TWO_PI))
 
 
-def _angles(x: Array) -> Array:
+def _angles(x: Floats) -> Floats:
     return _turn(x[..., 1:2], x[..., 0:1])
 
 
-def _identity(u: Array) -> Array:
+def _identity(u: Floats) -> Floats:
     return np.array(u)
 
 
-def _euclidean(p: Array, q: Array) -> Array:
+def _euclidean(p: Floats, q: Floats) -> Floats:
     return np.asarray(np.linalg.norm(np.asarray(p) - np.asarray(q), axis=-1))

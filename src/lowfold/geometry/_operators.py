@@ -10,38 +10,39 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lowfold._core.types import Floats
 from lowfold.geometry._chart import Chart
 from lowfold.geometry._curvature import connection, metric_tensor, tangent_basis
-from lowfold.geometry._derivatives import Array, Field, as_rows, jacobian, jet
+from lowfold.geometry._derivatives import Field, as_rows, jacobian, jet
 
 
-def gradient(chart: Chart, f: Field, u: ArrayLike) -> Array:
+def gradient(chart: Chart, f: Field, u: ArrayLike) -> Floats:
     """(grad f)^i = G^ij d_j f, coordinates of shape (n, k)."""
     rows = as_rows("u", u, chart.dim)
     slope = jacobian(f, rows, chart.step)
     return np.asarray(np.linalg.solve(metric_tensor(chart, rows), slope[:, :, None])[:, :, 0])
 
 
-def gradient_vector(chart: Chart, f: Field, u: ArrayLike) -> Array:
+def gradient_vector(chart: Chart, f: Field, u: ArrayLike) -> Floats:
     """grad f as a vector of R^m, shape (n, m)."""
     return np.asarray(np.einsum("nai,ni->na", tangent_basis(chart, u), gradient(chart, f, u)))
 
 
-def divergence(chart: Chart, field: Field, u: ArrayLike) -> Array:
+def divergence(chart: Chart, field: Field, u: ArrayLike) -> Floats:
     """|G|^(-1/2) d_i (|G|^(1/2) X^i) = d_i X^i + Gamma^j_ij X^i, where `field` gives the coordinates X^i, (n, k)."""
     rows = as_rows("u", u, chart.dim)
     spread = np.einsum("nii->n", jacobian(field, rows, chart.step))
     return np.asarray(spread + np.einsum("njij,ni->n", connection(chart, rows).gamma, field(rows)))
 
 
-def hessian(chart: Chart, f: Field, u: ArrayLike) -> Array:
+def hessian(chart: Chart, f: Field, u: ArrayLike) -> Floats:
     """Covariant Hessian (n, k, k): d_i d_j f - Gamma^c_ij d_c f."""
     rows = as_rows("u", u, chart.dim)
     at = jet(f, rows, chart.step)
     return np.asarray(at.second - np.einsum("ncij,nc->nij", connection(chart, rows).gamma, at.first))
 
 
-def laplacian(chart: Chart, f: Field, u: ArrayLike) -> Array:
+def laplacian(chart: Chart, f: Field, u: ArrayLike) -> Floats:
     """Laplace-Beltrami: |G|^(-1/2) d_i (|G|^(1/2) G^ij d_j f) = G^ij Hess_ij f.
 
     >>> from lowfold.geometry import sphere

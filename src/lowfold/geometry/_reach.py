@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats
 from lowfold.geometry._chart import Chart, Manifold
 from lowfold.geometry._closed import require_positive
 from lowfold.geometry._curvature import orthonormal_frame, second_fundamental_form
-from lowfold.geometry._derivatives import Array, as_rows
+from lowfold.geometry._derivatives import as_rows
 
 ASCENT_STEPS = 200
 
 
-def largest_normal_curvature(chart: Chart, u: ArrayLike) -> Array:
+def largest_normal_curvature(chart: Chart, u: ArrayLike) -> Floats:
     """max over unit tangent vectors v of |II(v, v)|: the sharpest bend of a geodesic through each point, shape (n,).
 
     Ascent v <- grad |II(v, v)|^2 + shift v, normalised, from the axes and the diagonals of an orthonormal frame. The
@@ -70,7 +71,7 @@ def branch_separation(points: ArrayLike, geodesic: ArrayLike, min_radius: float)
     return shortest
 
 
-def _starts(dim: int) -> list[Array]:
+def _starts(dim: int) -> list[Floats]:
     """Axes and diagonals, a little off: on an axis of symmetry the ascent would stay on a saddle."""
     axes = list(np.eye(dim))
     diagonals = [axes[i] + sign * axes[j] for i, j in itertools.combinations(range(dim), 2) for sign in (1.0, -1.0)]

@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats
 from lowfold.geometry._closed import require_positive
-from lowfold.geometry._derivatives import Array
 
 Boundary = Literal["neumann", "dirichlet"]
 
 
 def interval_eigenvalues(
     n: int, length: float = np.pi, boundary: Literal["neumann", "dirichlet", "robin"] = "neumann", a: float = 1.0
-) -> Array:
+) -> Floats:
     """First n eigenvalues on [0, L]: Neumann (j pi / L)^2, j = 0, 1, ...; Dirichlet the same from j = 1.
 
     Robin, u' = a u at 0 and u' = -a u at L with a > 0: s^2 with (s^2 - a^2) sin(s L) = 2 a s cos(s L).
@@ -38,7 +38,7 @@ def interval_eigenvalues(
     return np.asarray((np.pi * (np.arange(n) + _first(boundary)) / side) ** 2)
 
 
-def interval_eigenfunctions(x: ArrayLike, n: int, length: float = np.pi, boundary: Boundary = "neumann") -> Array:
+def interval_eigenfunctions(x: ArrayLike, n: int, length: float = np.pi, boundary: Boundary = "neumann") -> Floats:
     """First n eigenfunctions at x, (len(x), n): sqrt(2/L) cos(j pi x / L), or sin; orthonormal."""
     _check_count(n)
     side = require_positive("length", length)
@@ -48,20 +48,22 @@ def interval_eigenfunctions(x: ArrayLike, n: int, length: float = np.pi, boundar
     return np.asarray(wave * np.sqrt(np.where(j == 0, 1.0, 2.0) / side))
 
 
-def rectangle_modes(n: int, lengths: Sequence[float], boundary: Boundary = "neumann") -> tuple[Array, NDArray[np.int_]]:
+def rectangle_modes(
+    n: int, lengths: Sequence[float], boundary: Boundary = "neumann"
+) -> tuple[Floats, NDArray[np.int_]]:
     """First n eigenvalues sum_i (j_i pi / L_i)^2 of a box, and the mode numbers j of each, shape (n, d)."""
     values, index = _smallest_sums([interval_eigenvalues(n, side, boundary) for side in lengths], n)
     return values, index + _first(boundary)
 
 
-def rectangle_eigenvalues(n: int, lengths: Sequence[float] = (np.pi, np.pi), boundary: Boundary = "neumann") -> Array:
+def rectangle_eigenvalues(n: int, lengths: Sequence[float] = (np.pi, np.pi), boundary: Boundary = "neumann") -> Floats:
     """First n eigenvalues of a rectangle, or of a box in any dimension."""
     return rectangle_modes(n, lengths, boundary)[0]
 
 
 def rectangle_eigenfunctions(
     x: ArrayLike, n: int, lengths: Sequence[float] = (np.pi, np.pi), boundary: Boundary = "neumann"
-) -> Array:
+) -> Floats:
     """First n eigenfunctions at the rows of x, (len(x), n): products of those of the sides, orthonormal."""
     points = np.asarray(x, dtype=np.float64)
     modes = rectangle_modes(n, lengths, boundary)[1]
@@ -73,13 +75,13 @@ def rectangle_eigenfunctions(
     return out
 
 
-def circle_eigenvalues(n: int, radius: float = 1.0) -> Array:
+def circle_eigenvalues(n: int, radius: float = 1.0) -> Floats:
     """First n eigenvalues of a circle: 0, then (j / r)^2 twice each."""
     _check_count(n)
     return np.asarray((((np.arange(n) + 1) // 2) / require_positive("radius", radius)) ** 2, dtype=np.float64)
 
 
-def circle_eigenfunctions(angle: ArrayLike, n: int, radius: float = 1.0) -> Array:
+def circle_eigenfunctions(angle: ArrayLike, n: int, radius: float = 1.0) -> Floats:
     """First n eigenfunctions at angles, (len, n): 1, cos t, sin t, cos 2t, ... made orthonormal for arc length."""
     _check_count(n)
     r, index = require_positive("radius", radius), np.arange(n)
@@ -89,7 +91,7 @@ def circle_eigenfunctions(angle: ArrayLike, n: int, radius: float = 1.0) -> Arra
     return np.asarray(wave / np.sqrt(np.pi * r))
 
 
-def flat_torus_eigenvalues(n: int, lengths: Sequence[float] = (2 * np.pi, 2 * np.pi)) -> Array:
+def flat_torus_eigenvalues(n: int, lengths: Sequence[float] = (2 * np.pi, 2 * np.pi)) -> Floats:
     """First n eigenvalues of R^d / (L_1 Z x ... x L_d Z): sum_i (2 pi j_i / L_i)^2 over integer j.
 
     >>> print(flat_torus_eigenvalues(6))
@@ -98,7 +100,7 @@ def flat_torus_eigenvalues(n: int, lengths: Sequence[float] = (2 * np.pi, 2 * np
     return _smallest_sums([circle_eigenvalues(n, require_positive("lengths", L) / (2 * np.pi)) for L in lengths], n)[0]
 
 
-def sphere_eigenvalues(n: int, radius: float = 1.0, dim: int = 2) -> Array:
+def sphere_eigenvalues(n: int, radius: float = 1.0, dim: int = 2) -> Floats:
     """First n eigenvalues of the sphere S^dim: l (l + dim - 1) / r^2, of multiplicity 2 l + 1 on S^2.
 
     >>> print(sphere_eigenvalues(6))
@@ -118,7 +120,7 @@ def sphere_eigenvalues(n: int, radius: float = 1.0, dim: int = 2) -> Array:
     raise AssertionError("unreachable")
 
 
-def sphere_harmonics(points: ArrayLike, degree: int) -> Array:
+def sphere_harmonics(points: ArrayLike, degree: int) -> Floats:
     """Real spherical harmonics of one degree at points of R^3, (n, 2 degree + 1), orthonormal on the unit sphere."""
     from scipy.special import gammaln, lpmv
 
@@ -146,7 +148,7 @@ def _first(boundary: str) -> int:
     return 0 if boundary == "neumann" else 1
 
 
-def _smallest_sums(sides: Sequence[Array], n: int) -> tuple[Array, NDArray[np.int_]]:
+def _smallest_sums(sides: Sequence[Floats], n: int) -> tuple[Floats, NDArray[np.int_]]:
     """The n smallest sums of one value of each (ascending) side, and the index taken from each side.
 
     Sides are joined one at a time and only n sums kept: a partial sum that is not among the n smallest has n better
@@ -163,7 +165,7 @@ def _smallest_sums(sides: Sequence[Array], n: int) -> tuple[Array, NDArray[np.in
     return values, index
 
 
-def _robin_eigenvalues(n: int, length: float, a: float) -> Array:
+def _robin_eigenvalues(n: int, length: float, a: float) -> Floats:
     """One root s in each interval (j pi / L, (j + 1) pi / L): the phase s L - 2 atan(a / s) passes j pi there."""
     from scipy.optimize import brentq
 

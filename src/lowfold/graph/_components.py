@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from lowfold._core.types import Ints
 from lowfold.graph._types import Graph, Neighbors
 
-Labels = NDArray[np.int64]
 
-
-def _ordered(labels: NDArray[np.integer]) -> Labels:
+def _ordered(labels: NDArray[np.integer]) -> Ints:
     """Renumber so that component 0 is the largest; ties go to the one with the smaller first vertex."""
     sizes = np.bincount(labels)
     first = np.full(len(sizes), len(labels))
@@ -21,7 +20,7 @@ def _ordered(labels: NDArray[np.integer]) -> Labels:
     return np.asarray(rank[labels])
 
 
-def components(graph: Graph | Neighbors) -> Labels:
+def components(graph: Graph | Neighbors) -> Ints:
     """Weak components: directions are ignored. Component 0 is the largest.
 
     >>> components(Graph.from_edges(4, [[0, 1], [2, 3]])).tolist()
@@ -30,7 +29,7 @@ def components(graph: Graph | Neighbors) -> Labels:
     return _ordered(connected_components(graph.to_scipy(), directed=True, connection="weak")[1])
 
 
-def strong_components(neighbors: Neighbors) -> Labels:
+def strong_components(neighbors: Neighbors) -> Ints:
     """Two points share a component when there are directed paths both ways. Component 0 is the largest."""
     return _ordered(connected_components(neighbors.to_scipy(), directed=True, connection="strong")[1])
 

@@ -9,13 +9,11 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import Disconnected, InvalidInput
 from lowfold._core.run import Run
+from lowfold._core.types import Floats, Ints
 from lowfold.graph._components import components
 from lowfold.graph._search import nearest, trim
 from lowfold.graph._source import Measured, Pairs, Points, Source
 from lowfold.graph._types import Graph, Neighbors
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from lowfold._core.parallel import block_slices
 from lowfold._core.stacks import singular_values, stacked_svd
+from lowfold._core.types import Ints
 from lowfold.graph._components import components
 from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

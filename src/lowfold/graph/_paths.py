@@ -22,11 +22,10 @@ from scipy.sparse import csr_array
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import kernels
 from lowfold._core.parallel import Progress, block_slices, run_blocks
+from lowfold._core.types import AnyFloats, Ints
 from lowfold.graph._dijkstra import checked_vertices
 
 Method = Literal["auto", "sweep", "dijkstra"]
-Floats = NDArray[Any]  # float32 or float64, one of them throughout a call
-Ints = NDArray[np.int64]
 
 N_LANDMARKS = 8
 FEW = 64  # below this many rows far apart, preparing batches costs more than it saves
@@ -43,7 +42,7 @@ class _Rows(NamedTuple):
 
     indptr: Ints
     indices: NDArray[np.int32]
-    lengths: Floats
+    lengths: AnyFloats
 
 
 class _Task(NamedTuple):
@@ -66,12 +65,12 @@ def shortest_paths(
     targets: ArrayLike | None = None,
     *,
     dtype: DTypeLike = np.float64,
-    out: Floats | None = None,
+    out: AnyFloats | None = None,
     n_jobs: int | None = None,
     method: Method = "auto",
     progress: Progress | None = None,
     limit: float = math.inf,
-) -> Floats:
+) -> AnyFloats:
     """Lengths of the shortest paths from each source (rows) to each target (columns); inf where there is no path.
 
     d_G(s, t) = min over paths s = v_0, ..., v_m = t of sum_i length(v_{i-1}, v_i), Wang (2012), Definition 8.1,
@@ -132,12 +131,12 @@ def seeded_paths(
     seed_lengths: ArrayLike,
     *,
     dtype: DTypeLike = np.float64,
-    out: Floats | None = None,
+    out: AnyFloats | None = None,
     n_jobs: int | None = None,
     method: Method = "auto",
     progress: Progress | None = None,
     limit: float = math.inf,
-) -> Floats:
+) -> AnyFloats:
     """Distances from points outside the graph that are attached to it through some of its vertices.
 
     Row r of the result is min over its seeds (v, c) of c + d_G(v, t), for all vertices t; the seeds of row r are
@@ -161,7 +160,7 @@ def seeded_paths(
 # --- The two ways to an answer --------------------------------------------------------------------------------------
 
 
-def _solve(task: _Task, out: Floats) -> Floats:
+def _solve(task: _Task, out: AnyFloats) -> AnyFloats:
     if out.size == 0:
         return out
     n_rows = len(task.seeds.indptr) - 1
@@ -182,7 +181,7 @@ def _limit(task: _Task) -> Any:
     return dtype.type(task.limit if task.limit <= np.finfo(dtype).max else np.inf)
 
 
-def _dijkstra(task: _Task, rows: Ints, out: Floats) -> None:
+def _dijkstra(task: _Task, rows: Ints, out: AnyFloats) -> None:
     """One search per row."""
     kernel = kernels("lowfold.graph._path_kernels")
     columns, limit = _columns(task), _limit(task)
@@ -196,7 +195,7 @@ def _dijkstra(task: _Task, rows: Ints, out: Floats) -> None:
     run_blocks(work, len(blocks), n_jobs=task.n_jobs, progress=task.progress)
 
 
-def _sweep(task: _Task, out: Floats) -> None:
+def _sweep(task: _Task, out: AnyFloats) -> None:
     """Batches of neighbouring rows; what they leave over goes to `_dijkstra`."""
     kernel = kernels("lowfold.graph._path_kernels")
     n = len(task.edges.indptr) - 1
@@ -256,7 +255,7 @@ def _batches_per_block(edges: _Rows, n_batches: int) -> int:
 # --- Which sources go together --------------------------------------------------------------------------------------
 
 
-def _landmark_distances(edges: _Rows, n_landmarks: int) -> Floats:
+def _landmark_distances(edges: _Rows, n_landmarks: int) -> AnyFloats:
     """Distances (n_landmarks, n) from vertices far from each other: coordinates in which neighbours are close."""
     kernel = kernels("lowfold.graph._path_kernels")
     n = len(edges.indptr) - 1
@@ -289,7 +288,7 @@ def _anchors(seeds: _Rows) -> Ints:
     return anchors
 
 
-def _batches(coordinates: Floats, lanes: int) -> Ints:
+def _batches(coordinates: AnyFloats, lanes: int) -> Ints:
     """Groups of `lanes` columns that are close together, as rows of column numbers; the last is padded with -1.
 
     Recursive halving along the coordinate of largest extent, at multiples of `lanes`, so that only one group is not
@@ -329,7 +328,8 @@ def _transpose(edges: _Rows) -> _Rows:
     """In-edges as compressed rows, sorted; duplicates and zero lengths are kept."""
     n = len(edges.indptr) - 1
     matrix = csr_array((edges.lengths, edges.indices, edges.indptr), shape=(n, n)).tocsc()
-    return _Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data)
+    lengths = np.asarray(matrix.data, dtype=edges.lengths.dtype)
+    return _Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), lengths)
 
 
 def _in_edges(edges: _Rows) -> _Rows:
@@ -346,7 +346,7 @@ def _single(vertices: NDArray[np.int32], edges: _Rows) -> _Rows:
     return _Rows(np.arange(len(vertices) + 1), vertices, np.zeros(len(vertices), edges.lengths.dtype))
 
 
-def _aligned(shape: tuple[int, int], dtype: np.dtype[Any]) -> Floats:
+def _aligned(shape: tuple[int, int], dtype: np.dtype[Any]) -> AnyFloats:
     """An empty array that starts at a cache line: a row of lanes then never touches a line too many."""
     size = shape[0] * shape[1] * dtype.itemsize
     raw = np.empty(size + 64, np.uint8)
@@ -354,7 +354,7 @@ def _aligned(shape: tuple[int, int], dtype: np.dtype[Any]) -> Floats:
     return raw[start : start + size].view(dtype).reshape(shape)
 
 
-def _result(out: Floats | None, shape: tuple[int, int], dtype: np.dtype[Any]) -> Floats:
+def _result(out: AnyFloats | None, shape: tuple[int, int], dtype: np.dtype[Any]) -> AnyFloats:
     if out is None:
         return np.empty(shape, dtype)
     if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous or not out.flags.writeable:
@@ -387,7 +387,7 @@ def _checked_edges(indptr: ArrayLike, indices: ArrayLike, lengths: ArrayLike, dt
 
 def _checked_rows(
     indptr: ArrayLike, indices: ArrayLike, lengths: ArrayLike, n: int, dtype: np.dtype[Any], name: str
-) -> tuple[Ints, NDArray[np.int32], Floats]:
+) -> tuple[Ints, NDArray[np.int32], AnyFloats]:
     """The kernels read without bounds: everything they rely on is checked here.
 
     Copies, because Numba compiles every kernel once more for read-only arrays.
@@ -417,7 +417,7 @@ def _checked_rows(
     return pointers, heads, np.array(values, dtype=dtype)
 
 
-def _check_float32_range(values: Floats, n: int, name: str) -> None:
+def _check_float32_range(values: AnyFloats, n: int, name: str) -> None:
     """A path has at most n edges; their sum must neither overflow to "no path" nor vanish."""
     finite = values[np.isfinite(values)]
     largest = float(finite.max()) if len(finite) else 0.0

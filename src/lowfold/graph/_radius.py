@@ -12,12 +12,11 @@ from lowfold._core.jit import kernels
 from lowfold._core.memory import require
 from lowfold._core.parallel import block_slices, resolve_jobs, run_blocks
 from lowfold._core.run import Run
-from lowfold.graph._search import Features, safe_range, select_search
+from lowfold._core.types import AnyFloats, Floats, Ints
+from lowfold.graph._search import safe_range, select_search
 from lowfold.graph._source import Measured, Pairs, Points, Source
 from lowfold.graph._types import Neighbors
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _KERNELS = "lowfold.graph._search_kernels"
 
 
@@ -57,7 +56,7 @@ def _filtered(rows: Ints, columns: Ints, distances: Floats, limit: Floats, m: in
     return Neighbors(indptr, columns[order].astype(np.int32), distances[order], n)
 
 
-def _from_rows(rows_of: Callable[[slice], Features], m: int, limit: Floats, itself: bool) -> Neighbors:
+def _from_rows(rows_of: Callable[[slice], AnyFloats], m: int, limit: Floats, itself: bool) -> Neighbors:
     """Full rows of distances, block by block."""
     n = len(limit)
     parts = block_slices(m, max(1, int(4e6) // max(1, n)))
@@ -92,7 +91,7 @@ def _mapped(source: Points, Q: NDArray[np.floating], limit: Floats, itself: bool
     return _filtered(rows, columns, distances, limit, len(G), source.n)
 
 
-def _tree_candidates(F: Features, G: Features, reach: Floats, run: Run) -> tuple[Ints, Ints]:
+def _tree_candidates(F: AnyFloats, G: AnyFloats, reach: Floats, run: Run) -> tuple[Ints, Ints]:
     """Queries in the balls around the points: the tree is on the queries, because the radius belongs to the point."""
     tree = cKDTree(G.astype(np.float64, copy=False), balanced_tree=False, compact_nodes=False)
     wide = reach * (1 + 1e-9)
@@ -107,7 +106,7 @@ def _tree_candidates(F: Features, G: Features, reach: Floats, run: Run) -> tuple
     return np.concatenate(rows), np.concatenate(columns)
 
 
-def _product_candidates(F: Features, G: Features, reach: Floats, run: Run) -> tuple[Ints, Ints]:
+def _product_candidates(F: AnyFloats, G: AnyFloats, reach: Floats, run: Run) -> tuple[Ints, Ints]:
     """Blocked matrix products; the limit is widened by the rounding error, the exact test comes after."""
     loops = kernels(_KERNELS)
     centre = F.mean(axis=0, dtype=np.float64).astype(F.dtype)

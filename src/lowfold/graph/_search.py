@@ -20,12 +20,10 @@ from lowfold._core.extras import load_extra
 from lowfold._core.jit import kernels
 from lowfold._core.parallel import Progress, block_slices, resolve_jobs, run_blocks
 from lowfold._core.run import Run
+from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._source import Measured, Pairs, Points, Source
 from lowfold.graph._types import Neighbors
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Features = NDArray[np.floating[Any]]
 Found = tuple[Floats, Ints, float]  # squared distances, indices, recall
 
 TREE_COLUMNS = 12  # up to here a k-d tree beats blocked matrix products on data that fill their space
@@ -90,7 +88,7 @@ def trim(neighbors: Neighbors, keep: Ints, radius: float | None = None) -> Neigh
     return Neighbors(indptr, neighbors.indices[kept], neighbors.distances[kept], neighbors.n_points, neighbors.recall)
 
 
-def safe_range(F: Features, Q: Features) -> tuple[Features, Features, int]:
+def safe_range(F: AnyFloats, Q: AnyFloats) -> tuple[AnyFloats, AnyFloats, int]:
     """F and Q divided by a power of two, and its exponent, where squares would overflow or vanish; else as they are."""
     exponent = int(np.frexp(max(np.abs(F).max(initial=0.0), np.abs(Q).max(initial=0.0)))[1])
     if abs(exponent) <= (50 if F.dtype == np.float32 else 400):
@@ -111,12 +109,12 @@ def _sorted_rows(squared: Floats, index: Ints) -> tuple[Floats, Ints]:
     return np.take_along_axis(squared, order, 1), np.take_along_axis(index, order, 1)
 
 
-def _rounding(F: Features) -> float:
+def _rounding(F: AnyFloats) -> float:
     """A bound c: squared distances by products, or in another order of summation, err by c (|x|^2 + |y|^2) at most."""
     return float(2.0 * (F.shape[1] + 8) * float(np.finfo(F.dtype).eps))
 
 
-def _tree(F: Features, Q: Features, k: int, itself: bool, run: Run, progress: Progress) -> Found:
+def _tree(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress: Progress) -> Found:
     """k-d tree. One candidate beyond k shows whether a tie runs over the edge; such rows are searched wider."""
     n = len(F)
     tree = cKDTree(F.astype(np.float64, copy=False), balanced_tree=False, compact_nodes=False)
@@ -142,7 +140,7 @@ def _tree(F: Features, Q: Features, k: int, itself: bool, run: Run, progress: Pr
 
 
 def _settle(
-    F: Features, Q: Features, distance: Floats, found: Ints, own: Ints, k: int
+    F: AnyFloats, Q: AnyFloats, distance: Floats, found: Ints, own: Ints, k: int
 ) -> tuple[NDArray[np.bool_], Floats, Ints]:
     """Rows whose k nearest are certain, with squared distances by direct differences and indices, ties by index."""
     m, width = found.shape
@@ -159,7 +157,7 @@ def _settle(
     return certain, exact[certain, :k], found[certain, :k]
 
 
-def _brute(F: Features, Q: Features, k: int, itself: bool, run: Run, progress: Progress) -> Found:
+def _brute(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress: Progress) -> Found:
     """Blocked matrix products on centred data, then candidates recomputed and checked against the rounding error."""
     loops = kernels(_KERNELS)
     n = len(F)
@@ -204,7 +202,7 @@ def _brute(F: Features, Q: Features, k: int, itself: bool, run: Run, progress: P
 
 
 def _nearest_among(
-    F: Features, norms: NDArray[np.floating], width: int, run: Run, progress: Progress
+    F: AnyFloats, norms: NDArray[np.floating], width: int, run: Run, progress: Progress
 ) -> tuple[NDArray[np.floating], Ints]:
     """Squared distances and indices, in no order, of the `width` nearest others of every point.
 
@@ -245,7 +243,7 @@ def _tournament(m: int) -> list[list[tuple[int, int]]]:
     return [*rounds, [(i, i) for i in range(m)]]
 
 
-def _exact(F: Features, Q: Features, rows: Ints, own: Ints, k: int, run: Run) -> tuple[Floats, Ints]:
+def _exact(F: AnyFloats, Q: AnyFloats, rows: Ints, own: Ints, k: int, run: Run) -> tuple[Floats, Ints]:
     """Rows searched by direct differences over all points."""
     loops = kernels(_KERNELS)
     squared, index = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.int64)
@@ -259,7 +257,7 @@ def _exact(F: Features, Q: Features, rows: Ints, own: Ints, k: int, run: Run) ->
     return _sorted_rows(squared, index)
 
 
-def _faiss(F: Features, Q: Features, k: int, itself: bool, run: Run, progress: Progress) -> Found:
+def _faiss(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress: Progress) -> Found:
     """Approximate: an inverted file with exact distances inside, as many lists as 95% recall on a sample takes.
 
     The recall is measured on 200 rows against an exact search and returned. An inverted file gives the same answer with
@@ -295,7 +293,7 @@ def _faiss(F: Features, Q: Features, k: int, itself: bool, run: Run, progress: P
 
 
 def _candidates(
-    inverted: Any, F: Features, Q: Features, queries: Features, rows: Ints, own: Ints, k: int
+    inverted: Any, F: AnyFloats, Q: AnyFloats, queries: AnyFloats, rows: Ints, own: Ints, k: int
 ) -> tuple[Floats, Ints]:
     """What the index finds for some rows, with distances recomputed; inf where it found fewer than k."""
     _, found = inverted.search(queries[rows], min(len(F), k + 1))
@@ -308,7 +306,7 @@ def _candidates(
     return squared[:, :k].copy(), index[:, :k].copy()
 
 
-_FINDERS: dict[str, Callable[[Features, Features, int, bool, Run, Progress], Found]] = {
+_FINDERS: dict[str, Callable[[AnyFloats, AnyFloats, int, bool, Run, Progress], Found]] = {
     "kdtree": _tree,
     "brute": _brute,
     "faiss": _faiss,

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats
 from lowfold.graph._types import Neighbors
 from lowfold.metrics import Metric, similarity_to_distance
 
-Floats = NDArray[np.float64]
 Points64 = NDArray[np.floating]
 
 

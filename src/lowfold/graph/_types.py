@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.integer[Any]]  # int32 once inside
 Pointers = NDArray[np.integer[Any]]  # int64 once inside
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, diags_array
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.operators import SparseOperator
+from lowfold._core.types import Floats
 from lowfold.graph._types import Graph
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

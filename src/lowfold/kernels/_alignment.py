@@ -9,16 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lowfold._core.jit import kernels
 from lowfold._core.operators import SparseOperator
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.kernels._patches import Patches
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import SolverFailed
 from lowfold._core.parallel import block_slices
-
-Floats = NDArray[np.float64]
+from lowfold._core.types import Floats
 
 
 def barycentric_weights(x: NDArray[np.floating], Z: NDArray[np.floating], *, reg: float = 1e-3) -> Floats:

@@ -17,11 +17,10 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator, SparseOperator
 from lowfold._core.stacks import stacked_eigvalsh
+from lowfold._core.types import Floats
 from lowfold.graph import Graph, Neighbors
 from lowfold.kernels._gaussian import auto_scale
 from lowfold.spectral import Eigenpairs
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,8 @@ from lowfold._core.memory import require
 from lowfold._core.operators import CentredGram
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigvalsh
+from lowfold._core.types import Floats
 from lowfold.spectral import largest, smallest
-
-Floats = NDArray[np.float64]
 
 
 def _square(D: ArrayLike) -> Floats:

@@ -12,13 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Function, Int, Limits, Null, Real
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.floating]
+from lowfold._core.types import AnyFloats, Floats
 
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine")
 
@@ -49,14 +46,14 @@ class Mercer:
     gamma: float = 1.0
     degree: int = 3
     coef0: float = 1.0
-    function: Callable[[Rows, Rows], float] | None = None
+    function: Callable[[AnyFloats, AnyFloats], float] | None = None
 
     @property
     def psd(self) -> bool:
         """Whether every Gram matrix of this kernel is known to be positive semidefinite."""
         return self.name in ("linear", "rbf", "laplacian", "cosine") or (self.name == "poly" and self.coef0 >= 0)
 
-    def __call__(self, A: Rows, B: Rows) -> Floats:
+    def __call__(self, A: AnyFloats, B: AnyFloats) -> Floats:
         """The matrix k(a_i, b_j) in float64."""
         return self._matrix(np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64))
 
@@ -78,7 +75,7 @@ class Mercer:
             return np.asarray((self.gamma * G + self.coef0) ** self.degree)
         return np.tanh(self.gamma * G + self.coef0) if self.name == "sigmoid" else G
 
-    def diagonal(self, A: Rows) -> Floats:
+    def diagonal(self, A: AnyFloats) -> Floats:
         """k(a_i, a_i)."""
         A = np.asarray(A, dtype=np.float64)
         if self.name in ("rbf", "laplacian"):
@@ -93,7 +90,7 @@ class Mercer:
             return np.asarray((self.gamma * square + self.coef0) ** self.degree)
         return np.tanh(self.gamma * square + self.coef0) if self.name == "sigmoid" else square
 
-    def _pairs(self, A: Rows, B: Rows) -> Floats:
+    def _pairs(self, A: AnyFloats, B: AnyFloats) -> Floats:
         assert self.function is not None
         out = np.array([[self.function(a, b) for b in B] for a in A], dtype=np.float64).reshape(len(A), len(B))
         if not np.isfinite(out).all():
@@ -102,7 +99,7 @@ class Mercer:
 
 
 def mercer_kernel(
-    kernel: str | Callable[[Rows, Rows], float],
+    kernel: str | Callable[[AnyFloats, AnyFloats], float],
     n_features: int,
     *,
     gamma: float | None = None,

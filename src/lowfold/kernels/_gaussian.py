@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats
 from lowfold.graph import Graph, Weights
-
-Floats = NDArray[np.float64]
 
 
 def auto_scale(graph: Graph) -> float:

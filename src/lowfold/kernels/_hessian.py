@@ -6,15 +6,13 @@ Donoho & Grimes (2003), doi:10.1073/pnas.1031596100; Wang (2012), Section 13.2, 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.parallel import run_blocks
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._patches import Geometry, Patches
 from lowfold.kernels._tangent import affine_basis, orthonormal_columns, tangents
-
-Floats = NDArray[np.float64]
 
 
 def quadratic_dimension(d: int) -> int:

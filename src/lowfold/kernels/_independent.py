@@ -6,11 +6,10 @@ Lee, Girolami & Sejnowski (1999), doi:10.1162/089976699300016719; Learned-Miller
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
-
-Floats = NDArray[np.float64]
+from lowfold._core.types import Floats
 
 
 def spacing_entropy(u: ArrayLike) -> Floats:

@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from lowfold._core.memory import fits
 from lowfold._core.parallel import run_blocks
 from lowfold._core.run import Run
+from lowfold._core.types import AnyFloats, Floats
 from lowfold.kernels._functions import Mercer
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.floating]
 
 TILE = 1024
 EXACT = 5_000  # up to so many points tiles are kept in float64
@@ -32,7 +30,7 @@ class KernelOperator:
     every multiplication computes it again.
     """
 
-    X: Rows
+    X: AnyFloats
     mean: Floats
     kernel: Mercer
     center: bool
@@ -125,7 +123,7 @@ class KernelOperator:
         return K
 
 
-def kernel_operator(X: Rows, kernel: Mercer, *, center: bool = True, run: Run | None = None) -> KernelOperator:
+def kernel_operator(X: AnyFloats, kernel: Mercer, *, center: bool = True, run: Run | None = None) -> KernelOperator:
     """The operator of `kernel` on the rows of X; its tiles are kept where they fit into a third of the memory budget.
 
     A function of pairs is evaluated once for each pair, so its tiles are always kept.

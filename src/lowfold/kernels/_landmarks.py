@@ -9,10 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
+from lowfold._core.types import Floats, Ints
 from lowfold.graph import Graph, Measured, Pairs, Source, geodesics
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LANDMARK_RULES = ("maxmin", "random", "kmeans++")
 

@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
+from lowfold._core.types import AnyFloats, Floats
 from lowfold.spectral import Scatter
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.floating]
 
 FLOOR = 1e-12  # smallest noise variance, as a share of the mean variance of a feature
 
@@ -39,7 +37,7 @@ class Posterior:
     log_likelihood: Floats
 
 
-def posterior(model: Latent, X: Rows) -> Posterior:
+def posterior(model: Latent, X: AnyFloats) -> Posterior:
     """p(z | observed part of x) = N(A^-1 W_o'(x_o - mean_o), s A^-1) with A = s I + W_o'W_o, for each row."""
     D, d = model.W.shape
     seen = ~np.isnan(X)
@@ -60,7 +58,7 @@ def posterior(model: Latent, X: Rows) -> Posterior:
     return Posterior(z, inverse * np.float64(model.noise), -0.5 * (count * np.log(2 * np.pi) + log_det + quadratic))
 
 
-def em_step(model: Latent, X: Rows, floor: float, run: Run) -> tuple[Latent, float]:
+def em_step(model: Latent, X: AnyFloats, floor: float, run: Run) -> tuple[Latent, float]:
     """One EM step on rows with missing values; also the log-likelihood of the model that came in.
 
     M-step for feature j over the rows that have it, with z~ = (z, 1):
@@ -137,7 +135,7 @@ def closed_form(values: NDArray[np.float64], V: Floats, total: float, mean: Floa
     return Latent(mean, V * np.sqrt(np.maximum(values - s, 0.0)), s)
 
 
-def filled(model: Latent, X: Rows) -> Floats:
+def filled(model: Latent, X: AnyFloats) -> Floats:
     """X with each missing value replaced by its expectation given what was observed of its row."""
     hidden = posterior(model, X)
     return np.where(np.isnan(X), hidden.z @ model.W.T + model.mean, X.astype(np.float64, copy=False))

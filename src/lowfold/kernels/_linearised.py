@@ -17,9 +17,8 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.operators import DenseOperator, Operator
 from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.spectral import Eigenpairs, fix_signs, range_basis, smallest
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

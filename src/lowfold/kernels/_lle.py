@@ -14,10 +14,9 @@ from lowfold._core.jit import kernels
 from lowfold._core.parallel import run_blocks
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Floats
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._patches import Geometry, Patches
-
-Floats = NDArray[np.float64]
 
 WEIGHTS = ("affine", "clipped", "convex")
 REG_WHEN = ("always", "k>D", "k>d", "never")

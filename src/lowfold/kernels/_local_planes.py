@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh, stacked_svd
+from lowfold._core.types import AnyFloats, Floats
 from lowfold.graph import Neighbors
-
-Floats = NDArray[np.float64]
-Points = NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +71,12 @@ def _medians(height: Floats, real: NDArray[np.bool_]) -> Floats:
 
 
 def linear_neighbors(
-    X: Points,
+    X: AnyFloats,
     neighbors: Neighbors,
     d: int,
     *,
     linearity: float = 0.7,
-    queries: Points | None = None,
+    queries: AnyFloats | None = None,
     run: Run | None = None,
 ) -> Neighbors:
     """The neighbours that lie in the local planes of both ends of their edge, after Saxena, Gupta & Mukerjee (2004).

@@ -11,15 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Floats
 from lowfold.spectral import fix_signs
 
-Floats = NDArray[np.float64]
 Gram = Callable[[Floats, Floats], Floats]
 
 

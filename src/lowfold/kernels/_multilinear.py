@@ -7,12 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Floats
 from lowfold.spectral import dimension_by_energy, fix_signs
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Floats, Ints
 from lowfold.graph import Measured, Neighbors, Pairs, Points, Source
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 NewPoints = NDArray[np.floating] | Neighbors  # rows of features or of distances, or the measured distances alone
 
 RANK_TOL = 1e-7  # singular values are roots of a Gram matrix's eigenvalues: below this of the largest is rounding

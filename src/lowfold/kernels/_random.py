@@ -17,9 +17,8 @@ from scipy.sparse import csr_array
 from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.random import generator
+from lowfold._core.types import Floats
 from lowfold.kernels._functions import squared_distances
-
-Floats = NDArray[np.float64]
 
 RANDOM_KINDS = ("gaussian", "sign", "sparse")  # types 1, 2, 3 of the text
 BOUNDS = ("dasgupta_gupta", "frankl_maehara")

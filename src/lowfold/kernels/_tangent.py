@@ -8,15 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.parallel import run_blocks
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Floats
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._patches import RANK_TOL, Geometry, Patches
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,17 +8,14 @@ these coordinates are affine on each side: two separated planes and one such pat
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
+from lowfold._core.types import Floats, Ints
 from lowfold.graph import Bridges, Graph, Neighbors
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._patches import Geometry, Patches
 from lowfold.kernels._tangent import affine_basis, orthonormal_columns, tangents
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def unfolded(P: Floats, split: int, d: int) -> Floats:

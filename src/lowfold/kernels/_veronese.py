@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.stacks import stacked_eigh
-
-Floats = NDArray[np.float64]
+from lowfold._core.types import Floats
 
 
 def monomial_exponents(D: int, degree: int) -> NDArray[np.int64]:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Measured, Neighbors, Pairs
 from lowfold.kernels import Lengths, applied_reg, geometry_of, gram_weights, tangents
-from lowfold.methods._fit import Floats, Queries, Trained
+from lowfold.methods._fit import Queries, Trained
 
 
 @dataclass(frozen=True, eq=False)

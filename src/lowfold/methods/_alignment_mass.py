@@ -7,15 +7,14 @@ direction, has K_ii near 0: then it has an eigenvector of its own below those of
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.operators import SparseOperator
 from lowfold._core.parallel import block_slices
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Floats
 from lowfold.graph import Points, Source
 
 MASSES = ("auto", "points", "kernel")
-Floats = NDArray[np.float64]
 
 
 def choose_mass(mass: str, K: SparseOperator, source: Source | None, d: int) -> str:

@@ -19,6 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from lowfold._core.errors import AccuracyWarning, Disconnected, DisconnectedWarning, InvalidInput
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
+from lowfold._core.types import Ints
 from lowfold.graph import (
     Bridges,
     Graph,
@@ -36,8 +37,6 @@ from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.spectral import Eigenpairs, smallest
-
-Ints = NDArray[np.int64]
 
 
 class AlignmentMethod(GraphMethod):

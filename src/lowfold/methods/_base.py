@@ -21,8 +21,9 @@ from lowfold._core.operators import Operator
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import PRECOMPUTED, nearest, query_neighborhoods
-from lowfold.methods._fit import Data, Fit, Floats, Trained
+from lowfold.methods._fit import Data, Fit, Trained
 from lowfold.methods._input import check_range, read_data, read_queries
 from lowfold.methods._normalize import normal_map
 from lowfold.methods._parameters import LIMITS, splice

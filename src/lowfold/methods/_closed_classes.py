@@ -7,11 +7,9 @@ vectors as there are closed classes, whatever the signs of the weights, even whe
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lowfold._core.types import Ints
 from lowfold.graph import Neighbors, strong_components
-
-Ints = NDArray[np.int64]
 
 
 def closed_class_labels(neighbors: Neighbors) -> Ints:

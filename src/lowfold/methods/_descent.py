@@ -13,9 +13,10 @@ from lowfold._core.errors import InvalidInput, RepairWarning
 from lowfold._core.memory import fits
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Graph, Measured, Pairs, Points, components, geodesics
 from lowfold.methods._extend import gram_coordinates
-from lowfold.methods._fit import Data, Floats
+from lowfold.methods._fit import Data
 from lowfold.metrics import pairwise
 from lowfold.optimize import Computed, EdgeTerms, Held, PairTerms
 from lowfold.spectral import largest, principal_axes

@@ -13,10 +13,11 @@ from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Graph, Measured, Neighbors, Pairs, Points, nearest, query_neighborhoods, within_radius
 from lowfold.kernels import Profile
 from lowfold.methods._extend import _take
-from lowfold.methods._fit import Data, Extension, Floats, Queries, Trained
+from lowfold.methods._fit import Data, Extension, Queries, Trained
 from lowfold.metrics import pairwise
 from lowfold.spectral import nystrom
 

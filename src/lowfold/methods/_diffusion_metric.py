@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator, Operator
 from lowfold._core.parallel import single_threaded_blas
+from lowfold._core.types import Floats
 from lowfold.graph import nearest, query_neighborhoods
 from lowfold.kernels import Walk
 from lowfold.methods._diffusion_extend import DiffusionRow
 from lowfold.methods._extend import _take
 from lowfold.methods._input import read_queries
 from lowfold.metrics import pairwise
-
-Floats = NDArray[np.float64]
 
 
 def diffusion_distances(model: Any, A: Any, B: Any = None) -> Floats:

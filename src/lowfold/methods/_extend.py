@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Measured, Neighbors, Pairs, Points, nearest, seeded_geodesics
 from lowfold.kernels import barycentric_weights
-from lowfold.methods._fit import Extension, Floats, Inverse, Queries, Trained
+from lowfold.methods._fit import Extension, Inverse, Queries, Trained
 from lowfold.metrics import resolve_metric
 
 

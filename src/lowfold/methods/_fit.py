@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Bridges, Graph, Measured, Neighbors, Pairs, Points, Source
 from lowfold.spectral import Eigenpairs
 
-Floats = NDArray[np.float64]
 Queries = NDArray[np.floating] | Pairs | Measured
 
 

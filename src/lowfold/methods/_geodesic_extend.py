@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Graph, Neighbors, seeded_geodesics
 from lowfold.methods._extend import gram_coordinates
-from lowfold.methods._fit import Floats, Queries, Trained
+from lowfold.methods._fit import Queries, Trained
 
 
 def conformal_factors(graph: Graph | None, neighbors: Neighbors | None) -> Floats:

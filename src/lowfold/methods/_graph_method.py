@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import Disconnected, DisconnectedWarning, InvalidInput
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import (
     Bridges,
     Graph,
@@ -22,7 +23,7 @@ from lowfold.graph import (
 )
 from lowfold.methods._base import Method
 from lowfold.methods._extend import Barycentric, Piece, Pieces
-from lowfold.methods._fit import Data, Fit, Floats, Trained
+from lowfold.methods._fit import Data, Fit, Trained
 from lowfold.metrics import pairwise
 
 

@@ -14,9 +14,10 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Function, Limits, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Neighbors, components, default_neighbors, neighborhoods
 from lowfold.kernels import Linearised, linearised
-from lowfold.methods._fit import Data, Fit, Floats
+from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project, regression_back
 from lowfold.methods._parameters import LIMITS
 from lowfold.metrics import METRICS

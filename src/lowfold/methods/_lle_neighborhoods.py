@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Int
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Ints
 from lowfold.graph import Neighbors, Points, Source, neighborhoods, trim
 from lowfold.kernels import Patches, geometry_of
 from lowfold.methods._alignment_method import distinct_neighborhoods
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ from scipy.sparse import csr_array
 from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Measured, Pairs, Points, nearest
 from lowfold.methods._descent import classical_start, stress_terms, symmetric_dissimilarities
-from lowfold.methods._fit import Data, Floats
+from lowfold.methods._fit import Data
 from lowfold.optimize import (
     Bandwidths,
     Computed,

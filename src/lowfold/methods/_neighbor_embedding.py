@@ -19,11 +19,12 @@ from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator, Operator, SparseOperator
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Neighbors
 from lowfold.methods._base import Method
 from lowfold.methods._descent import measured_columns
 from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit, Floats, Queries, Trained
+from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._neighbor_affinity import HELD, layout_start, neighbor_count, resolve_perplexity
 from lowfold.methods._parameters import LIMITS
 from lowfold.optimize import (

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-
-Floats = NDArray[np.float64]
+from lowfold._core.types import Floats
 
 
 def normal_map(Y: Floats, normalization: str) -> Floats:

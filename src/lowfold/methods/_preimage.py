@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Points
 from lowfold.kernels import Mercer, squared_distances
 from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Floats, Trained
+from lowfold.methods._fit import Trained
 
 RIDGE_POINTS = 2_000  # a ridge regression solves one system of this size at most
 

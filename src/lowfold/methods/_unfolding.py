@@ -13,8 +13,9 @@ from lowfold._core.errors import AccuracyWarning
 from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Floats
 from lowfold.graph import Graph, Measured, Neighbors, Pairs, Points
-from lowfold.methods._fit import Data, Floats
+from lowfold.methods._fit import Data
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.sdp import Solution
 from lowfold.spectral import Eigenpairs, fix_signs

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.parallel import single_threaded_blas
+from lowfold._core.types import Floats
 from lowfold.graph import nearest, query_neighborhoods
 from lowfold.methods._input import read_queries
-
-Floats = NDArray[np.float64]
 
 
 def vector_distances(model: Any, A: Any, B: Any = None) -> Floats:

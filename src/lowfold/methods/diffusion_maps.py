@@ -16,6 +16,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Function, Int, IntArray, Limits, Null, Real
 from lowfold._core.operators import Operator
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Graph, Pairs, Points, find_bridges, nearest, within_radius
 from lowfold.kernels import (
     LANDMARK_RULES,
@@ -38,7 +39,7 @@ from lowfold.methods._diffusion_extend import (
     unbridged,
 )
 from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit, Floats, Trained
+from lowfold.methods._fit import Data, Fit, Trained
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._parameters import LIMITS
 from lowfold.spectral import Eigenpairs, largest

@@ -20,9 +20,10 @@ from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import block_slices, single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh, stacked_svd
+from lowfold._core.types import Floats
 from lowfold.graph import Neighbors, Points
 from lowfold.kernels._latent import FLOOR, Latent, closed_form, complete_em_step, em_step, filled, posterior
-from lowfold.methods._fit import Data, Fit, Floats, Queries, Trained
+from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._input import check_range
 from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._parameters import LIMITS

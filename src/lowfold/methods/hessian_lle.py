@@ -14,13 +14,14 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Flag, Int, Limits, Null
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Floats
 from lowfold.graph import Neighbors
 from lowfold.kernels import Alignment, Geometry, Patches, hessian_alignment, quadratic_dimension
 from lowfold.methods._alignment_extend import PatchMap
 from lowfold.methods._alignment_mass import MASSES
 from lowfold.methods._alignment_method import AlignmentMethod
 from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit, Floats
+from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import LIMITS
 
 

@@ -16,8 +16,9 @@ from lowfold._core.errors import AccuracyWarning, InvalidInput
 from lowfold._core.limits import Choice, Int, Limits
 from lowfold._core.operators import DenseOperator
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.kernels._independent import infomax, least_dependent, spacing_entropy
-from lowfold.methods._fit import Data, Fit, Floats
+from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._parameters import LIMITS
 from lowfold.spectral import Scatter, fix_signs, principal_axes

@@ -20,11 +20,12 @@ from lowfold._core.memory import require
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Floats
 from lowfold.graph import Neighbors, Points, laplacian
 from lowfold.kernels import KernelOperator, Mercer, auto_scale, kernel_operator, linearised, mercer_kernel
 from lowfold.kernels._functions import KERNEL_LIMITS, KERNELS
 from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit, Floats, Queries, Trained
+from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._linear_graph import LINEAR_GRAPH_LIMITS
 from lowfold.methods._preimage import kernel_rows

@@ -16,10 +16,11 @@ from lowfold._core.limits import Choice, Function, Int, IntArray, Limits, Null, 
 from lowfold._core.random import RandomState
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Floats
 from lowfold.graph import Neighbors, Source, neighborhoods
 from lowfold.methods._alignment_extend import ReconstructionRow
 from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit, Floats
+from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import LIMITS
 from lowfold.methods._unfolding import (
     FactorOperator,

@@ -16,6 +16,7 @@ from lowfold._core.limits import Choice, Int, Limits, Null, Real, RealArray
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.methods._base import Method
 from lowfold.methods._descent import (
     Shepard,
@@ -28,7 +29,7 @@ from lowfold.methods._descent import (
 )
 from lowfold.methods._descent_extend import StressRow
 from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit, Floats
+from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import CALLBACK, LIMITS
 from lowfold.optimize import Callback, EdgeTerms, Minimum, PairTerms, descend, majorise
 from lowfold.optimize._stress import FACTORED

@@ -17,9 +17,10 @@ from lowfold._core.limits import Int, IntArray, Limits, Null, Real
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Neighbors, Points
 from lowfold.kernels._multilinear import mode_product, multilinear_axes
-from lowfold.methods._fit import Data, Fit, Floats, Queries, Trained
+from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._input import check_range
 from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._parameters import LIMITS

@@ -16,10 +16,11 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Flag, Function, Int, Limits
 from lowfold._core.operators import DenseOperator
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Neighbors
 from lowfold.kernels import Vanishing, vanishing, veronese
 from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit, Floats, Queries, Trained
+from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._linear_method import LinearMethod, project
 from lowfold.methods._parameters import LIMITS
 from lowfold.spectral import ROUTES, Scatter, principal_axes

@@ -19,12 +19,13 @@ from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Pairs, nearest
 from lowfold.methods._base import Method
 from lowfold.methods._descent import Shepard, all_edges, random_start, start, stress_terms, weight_operator
 from lowfold.methods._descent_extend import StressRow
 from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit, Floats
+from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import CALLBACK, LIMITS
 from lowfold.optimize import Callback, EdgeTerms, Held, Minimum, PairTerms, Ranking, majorise_ordinal
 

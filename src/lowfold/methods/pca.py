@@ -18,8 +18,9 @@ from lowfold._core.limits import Choice, Limits, check_limits
 from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.methods._blocks import row_blocks
-from lowfold.methods._fit import Data, Fit, Floats, Trained
+from lowfold.methods._fit import Data, Fit, Trained
 from lowfold.methods._input import read_points
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._parameters import LIMITS

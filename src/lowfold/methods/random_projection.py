@@ -20,10 +20,11 @@ from lowfold._core.memory import require
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Floats
 from lowfold.graph import Neighbors, Points
 from lowfold.kernels import RANDOM_KINDS, RandomEntries, jl_min_dim, lipschitz_constants, random_entries
 from lowfold.kernels._random import FEATURES
-from lowfold.methods._fit import Data, Fit, Floats, Trained
+from lowfold.methods._fit import Data, Fit, Trained
 from lowfold.methods._input import check_range
 from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._parameters import LIMITS

@@ -14,9 +14,10 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Limits, Null
 from lowfold._core.operators import Operator
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Pairs, nearest
 from lowfold.methods._base import Method
-from lowfold.methods._fit import Data, Fit, Floats
+from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import LIMITS
 from lowfold.methods._several_matrices import MATRIX_KINDS, SeveralMatrices, Stack, aligned, merge
 from lowfold.methods.classical_mds import ClassicalMDS

@@ -20,10 +20,11 @@ from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Neighbors
 from lowfold.kernels import geometric_median, l1_directions, low_rank_plus_sparse, pursued_directions
 from lowfold.kernels._robust import MAD, inliers, sign_rows, sparse_regression, truncation
-from lowfold.methods._fit import Data, Fit, Floats, Queries, Trained
+from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._parameters import LIMITS
 from lowfold.spectral import fix_signs, principal_axes

@@ -17,16 +17,15 @@ from lowfold._core.errors import DisconnectedWarning, InvalidInput
 from lowfold._core.limits import Choice, Function, Int, Limits, Null, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
+from lowfold._core.types import Floats, Ints
 from lowfold.graph import Weights, components, laplacian, normalized_laplacian
 from lowfold.kernels import auto_scale
 from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit, Floats
+from lowfold.methods._fit import Data, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._parameters import LIMITS
 from lowfold.methods.laplacian_eigenmaps import HarmonicRow, Weighting, weigh
 from lowfold.spectral import Eigenpairs, smallest
-
-Labels = NDArray[np.int64]
 
 
 class SpectralClustering(ClusterMixin, GraphMethod):
@@ -191,7 +190,7 @@ class SpectralClustering(ClusterMixin, GraphMethod):
             zeros = np.hstack([zeros[:, : most - 1], last])
         return Eigenpairs(np.zeros(zeros.shape[1]), zeros, 0.0, np.inf, "components", 1)
 
-    def predict(self, X: Any) -> Labels:
+    def predict(self, X: Any) -> Ints:
         """Cluster of new points: their place among the eigenvectors, then the nearest centre."""
         from lowfold.metrics import pairwise
 
@@ -235,7 +234,7 @@ def clustered_rows(vectors: Floats, kind: str) -> Floats:
     return vectors / np.where(length > 0, length, 1.0)
 
 
-def k_means(rows: Floats, n: int, n_init: int, run: Run) -> tuple[Labels, Floats]:
+def k_means(rows: Floats, n: int, n_init: int, run: Run) -> tuple[Ints, Floats]:
     """Labels and centres; fewer distinct rows than clusters leave the clusters beyond them empty."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning

@@ -14,10 +14,11 @@ from lowfold._core.limits import Int, Limits, Null, RealArray
 from lowfold._core.memory import require
 from lowfold._core.operators import CentredGram
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Pairs
 from lowfold.kernels import centred_gram
 from lowfold.methods._extend import Barycentric, GramRow, Impossible
-from lowfold.methods._fit import Data, Fit, Floats
+from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import LIMITS
 from lowfold.methods._several_matrices import MATRIX_KINDS, SeveralMatrices, Stack, aligned, merge
 from lowfold.methods.classical_mds import ClassicalMDS

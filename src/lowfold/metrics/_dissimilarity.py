@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import AnyFloats
 from lowfold.metrics._pairwise import pairwise
-from lowfold.metrics._points import FloatArray
 
 ROUNDING = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-4}
 
 
-def squared_distances(Y: object, X: object = None) -> FloatArray:
+def squared_distances(Y: object, X: object = None) -> AnyFloats:
     """s_ij = ||y_i - x_j||^2 for rows of Y and X (X = Y when left out): symmetric then, with a zero diagonal.
 
     Wang (2012), Section 3.1.2, eqs. (3.3) and (3.4), without their cancellation: close rows are computed directly.
@@ -32,7 +32,7 @@ def squared_distances(Y: object, X: object = None) -> FloatArray:
     return d
 
 
-def kernel_distance(K: FloatArray, k_rows: FloatArray, k_columns: FloatArray, *, squared: bool = False) -> FloatArray:
+def kernel_distance(K: AnyFloats, k_rows: AnyFloats, k_columns: AnyFloats, *, squared: bool = False) -> AnyFloats:
     """Distances in the feature space of a kernel: d_ij^2 = k(x_i, x_i) + k(y_j, y_j) - 2 k(x_i, y_j).
 
     K is (m, n); `k_rows` (m,) and `k_columns` (n,) hold each point's kernel with itself. A NaN stays NaN.
@@ -59,7 +59,7 @@ def kernel_distance(K: FloatArray, k_rows: FloatArray, k_columns: FloatArray, *,
     return d2 if squared else np.sqrt(d2)
 
 
-def similarity_to_distance(K: object, *, squared: bool = False) -> FloatArray:
+def similarity_to_distance(K: object, *, squared: bool = False) -> AnyFloats:
     """Distances from a matrix of similarities (covariance type): d_ij^2 = k_ii + k_jj - 2 k_ij.
 
     >>> similarity_to_distance([[1.0, 0.0], [0.0, 1.0]], squared=True)
@@ -112,7 +112,7 @@ def compose(
     return d
 
 
-def _in_units(matrix: FloatArray, normalize: str | None, k: int) -> FloatArray:
+def _in_units(matrix: AnyFloats, normalize: str | None, k: int) -> AnyFloats:
     """The matrix divided by its mean or largest measured off-diagonal entry."""
     if normalize is None:
         return matrix
@@ -124,7 +124,7 @@ def _in_units(matrix: FloatArray, normalize: str | None, k: int) -> FloatArray:
     return matrix / unit
 
 
-def _matrix(value: object, name: str) -> FloatArray:
+def _matrix(value: object, name: str) -> AnyFloats:
     """A square float64 (or float32) matrix; entries absent from a sparse one are NaN."""
     if hasattr(value, "tocoo"):
         sparse: Any = value.tocoo()

@@ -6,17 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices
-from lowfold.metrics._points import FloatArray
+from lowfold._core.types import AnyFloats, Floats
 
-Matrix = NDArray[np.float64]
 BLOCK_ROWS = 4096  # float32 data are widened a block at a time
 
 
-def covariance_root(params: Mapping[str, Any], X: FloatArray | None) -> tuple[Matrix, Matrix]:
+def covariance_root(params: Mapping[str, Any], X: AnyFloats | None) -> tuple[Floats, Floats]:
     """(M, L) with M = L L', L lower triangular, so that d^2 = (x - a)' M^-1 (x - a) = ||L^-1 (x - a)||^2."""
     D = None if X is None else X.shape[1]
     if "M" in params:
@@ -35,7 +33,7 @@ def covariance_root(params: Mapping[str, Any], X: FloatArray | None) -> tuple[Ma
     return M, _root(M, came)
 
 
-def weighted_basis(params: Mapping[str, Any], D: int | None) -> Matrix:
+def weighted_basis(params: Mapping[str, Any], D: int | None) -> Floats:
     """M = B diag(1/lambda) B', for which (x-a)' M^-1 (x-a) = [B^-1 (x-a)]' diag(lambda) [B^-1 (x-a)]."""
     if "basis" not in params or "weights" not in params:
         raise InvalidInput("metric_params: basis and weights of mahalanobis must be given together")
@@ -49,7 +47,7 @@ def weighted_basis(params: Mapping[str, Any], D: int | None) -> Matrix:
     return (M + M.T) / 2
 
 
-def _covariance(X: FloatArray, reg: float) -> Matrix:
+def _covariance(X: AnyFloats, reg: float) -> Floats:
     if not reg >= 0:
         raise InvalidInput(f"metric_params: reg of mahalanobis must be at least 0; got {reg}")
     if len(X) < 2:
@@ -63,7 +61,7 @@ def _covariance(X: FloatArray, reg: float) -> Matrix:
     return np.asarray(C + reg * np.trace(C) / len(C) * np.eye(len(C)))
 
 
-def _square(M: object, name: str, D: int | None) -> Matrix:
+def _square(M: object, name: str, D: int | None) -> Floats:
     matrix = np.array(M, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or D not in (None, len(matrix)):
         wanted = "(D, D)" if D is None else f"({D}, {D}), D the columns of X"
@@ -73,7 +71,7 @@ def _square(M: object, name: str, D: int | None) -> Matrix:
     return matrix
 
 
-def _root(M: Matrix, came: str) -> Matrix:
+def _root(M: Floats, came: str) -> Floats:
     if not np.allclose(M, M.T, rtol=1e-10, atol=1e-12 * np.abs(M).max()):
         raise InvalidInput(f"{came} must be symmetric for mahalanobis")
     way_out = "drop constant or dependent columns, use more rows than columns, or pass metric_params={'reg': 0.01}"

@@ -16,17 +16,18 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.extras import load_extra
-from lowfold.metrics._points import FloatArray, scale_exponents
+from lowfold._core.types import AnyFloats
+from lowfold.metrics._points import scale_exponents
 
 BLOCK_ROWS = 4096
 
 
-def identity(X: FloatArray) -> FloatArray:
+def identity(X: AnyFloats) -> AnyFloats:
     """x -> x."""
     return X
 
 
-def require_directions(X: FloatArray) -> None:
+def require_directions(X: AnyFloats) -> None:
     """Raise InvalidInput that names the first row of zeros."""
     nonzero = X.any(axis=1)
     if not nonzero.all():
@@ -36,7 +37,7 @@ def require_directions(X: FloatArray) -> None:
         )
 
 
-def require_variation(X: FloatArray) -> None:
+def require_variation(X: AnyFloats) -> None:
     """Raise InvalidInput that names the first constant row."""
     constant = X.max(axis=1) == X.min(axis=1)
     if constant.any():
@@ -46,27 +47,27 @@ def require_variation(X: FloatArray) -> None:
         )
 
 
-def require_columns(X: FloatArray, least: int, metric: str) -> None:
+def require_columns(X: AnyFloats, least: int, metric: str) -> None:
     """Raise InvalidInput when rows are too short for a metric that was made for longer ones."""
     if X.shape[1] < least:
         raise InvalidInput(f"metric {metric!r} was made for rows of at least {least} values; got {X.shape[1]} columns")
 
 
-def normalized(X: FloatArray) -> FloatArray:
+def normalized(X: AnyFloats) -> AnyFloats:
     """x -> x / ||x||. A row of zeros has no direction and is refused by its number."""
     require_directions(X)
     scaled = np.ldexp(X, -scale_exponents(X)[:, None])
     return np.asarray(scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).astype(X.dtype, copy=False)
 
 
-def standardized(X: FloatArray) -> FloatArray:
+def standardized(X: AnyFloats) -> AnyFloats:
     """x -> (x - mean(x)) / ||x - mean(x)||. A constant row correlates with nothing and is refused by its number."""
     require_variation(X)
     scaled = np.ldexp(X, -scale_exponents(X)[:, None])
     return normalized(scaled - scaled.mean(axis=1, keepdims=True))
 
 
-def fourier_lowpass(X: FloatArray, *, n_terms: int, band: str) -> FloatArray:
+def fourier_lowpass(X: AnyFloats, *, n_terms: int, band: str) -> AnyFloats:
     """x -> the first `n_terms` coefficients of the unitary FFT, real and imaginary parts side by side.
 
     band="first" takes bins 0..s-1 as printed; band="symmetric" takes bins in the order 0, 1, -1, 2, -2, ..., the true
@@ -83,7 +84,7 @@ def fourier_lowpass(X: FloatArray, *, n_terms: int, band: str) -> FloatArray:
     return np.concatenate([F.real, F.imag], axis=1)
 
 
-def fourier_phases(X: FloatArray, *, n_terms: int, threshold: float) -> FloatArray:
+def fourier_phases(X: AnyFloats, *, n_terms: int, threshold: float) -> AnyFloats:
     """x -> arg F_0 .. arg F_{s-1} in (-pi, pi]; a coefficient below `threshold` times the row's largest has phase 0.
 
     Without the threshold the phase of a coefficient that is zero up to rounding would be noise.
@@ -96,12 +97,12 @@ def fourier_phases(X: FloatArray, *, n_terms: int, threshold: float) -> FloatArr
     return phases[:, :n_terms]
 
 
-def fourier_phase_steps(X: FloatArray, *, n_terms: int, threshold: float) -> FloatArray:
+def fourier_phase_steps(X: AnyFloats, *, n_terms: int, threshold: float) -> AnyFloats:
     """x -> the s differences arg F_{i+1} - arg F_i of the first s + 1 phases."""
     return np.diff(fourier_phases(X, n_terms=n_terms + 1, threshold=threshold), axis=1)
 
 
-def derivative(X: FloatArray, *, order: int, operator: str, shape: tuple[int, ...] | None) -> FloatArray:
+def derivative(X: AnyFloats, *, order: int, operator: str, shape: tuple[int, ...] | None) -> AnyFloats:
     """x -> its differences of the given order; for images (`shape`) along rows and along columns, side by side.
 
     "forward" is x_{i+1} - x_i, "central" is (x_{i+2} - x_i) / 2.
@@ -114,7 +115,7 @@ def derivative(X: FloatArray, *, order: int, operator: str, shape: tuple[int, ..
     return np.concatenate([_difference(images, order, operator, axis).reshape(n, -1) for axis in axes], axis=1)
 
 
-def _difference(X: FloatArray, order: int, operator: str, axis: int) -> FloatArray:
+def _difference(X: AnyFloats, order: int, operator: str, axis: int) -> AnyFloats:
     if operator == "forward":
         return np.diff(X, n=order, axis=axis)
     for _ in range(order):
@@ -123,7 +124,7 @@ def _difference(X: FloatArray, order: int, operator: str, axis: int) -> FloatArr
     return X
 
 
-def wavelet_bands(X: FloatArray, *, wavelet: str, level: int, details: int) -> FloatArray:
+def wavelet_bands(X: AnyFloats, *, wavelet: str, level: int, details: int) -> AnyFloats:
     """x -> the approximation of a `level`-fold orthonormal DWT and its `details` coarsest detail bands.
 
     Rows are padded with zeros to a multiple of 2^level, which changes no distance and makes the periodic transform
@@ -139,7 +140,7 @@ def wavelet_bands(X: FloatArray, *, wavelet: str, level: int, details: int) -> F
     return np.concatenate([approximation, *bands[::-1][:details]], axis=1).astype(X.dtype, copy=False)
 
 
-def whitened(X: FloatArray, *, root: NDArray[np.float64]) -> FloatArray:
+def whitened(X: AnyFloats, *, root: NDArray[np.float64]) -> AnyFloats:
     """x -> L^-1 x with M = L L', so that ||L^-1 (x - a)||^2 = (x - a)' M^-1 (x - a); solved in float64 by blocks."""
     if X.shape[1] != len(root):
         raise InvalidInput(f"metric 'mahalanobis' was made for rows of {len(root)} values; got {X.shape[1]} columns")
@@ -150,21 +151,21 @@ def whitened(X: FloatArray, *, root: NDArray[np.float64]) -> FloatArray:
     return F
 
 
-def half_square(d: FloatArray) -> FloatArray:
+def half_square(d: AnyFloats) -> AnyFloats:
     """d -> d^2 / 2: angular distance to cosine distance, 1 - cos(theta) = (2 sin(theta / 2))^2 / 2."""
     return d * d / 2
 
 
-def root_of_double(d: FloatArray) -> FloatArray:
+def root_of_double(d: AnyFloats) -> AnyFloats:
     """The inverse of `half_square`."""
     return np.sqrt(2 * np.asarray(d))
 
 
-def square(d: FloatArray) -> FloatArray:
+def square(d: AnyFloats) -> AnyFloats:
     """d -> d^2."""
     return d * d
 
 
-def root(d: FloatArray) -> FloatArray:
+def root(d: AnyFloats) -> AnyFloats:
     """The inverse of `square`."""
     return np.sqrt(d)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold.metrics._points import FloatArray
+from lowfold._core.types import AnyFloats
 
-PointMap = Callable[[FloatArray], FloatArray]
-Elementwise = Callable[[FloatArray], FloatArray]
-Block = Callable[[FloatArray, FloatArray], FloatArray]
+PointMap = Callable[[AnyFloats], AnyFloats]
+Elementwise = Callable[[AnyFloats], AnyFloats]
+Block = Callable[[AnyFloats, AnyFloats], AnyFloats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +43,13 @@ class Metric:
     block: Block | None = None
     matched: Block | None = None
 
-    def pairwise(self, A: FloatArray, B: FloatArray) -> FloatArray:
+    def pairwise(self, A: AnyFloats, B: AnyFloats) -> AnyFloats:
         """All distances between rows of A (m, D) and B (n, D) as (m, n), on this thread, float32 kept."""
         from lowfold.metrics._pairwise import distances
 
         return distances(self, A, B, n_jobs=1)
 
-    def rowwise(self, A: FloatArray, B: FloatArray) -> NDArray[np.float64]:
+    def rowwise(self, A: AnyFloats, B: AnyFloats) -> NDArray[np.float64]:
         """Distances of matching rows of A and B, both (m, D), in float64 and by direct differences.
 
         Rows that are equal get exactly 0.
@@ -70,7 +70,7 @@ class Metric:
         return d if self.finish is None else np.asarray(self.finish(d))
 
 
-def row_norms(X: FloatArray) -> NDArray[np.float64]:
+def row_norms(X: AnyFloats) -> NDArray[np.float64]:
     """||row|| in float64, without overflow or underflow of the squares."""
     largest = np.abs(X).max(axis=1, initial=0).astype(np.float64)
     e = np.frexp(largest)[1]

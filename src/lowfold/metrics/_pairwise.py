@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
+from lowfold._core.types import AnyFloats
 from lowfold.metrics._metric import Metric
-from lowfold.metrics._points import FloatArray, as_points, same_width
+from lowfold.metrics._points import as_points, same_width
 from lowfold.metrics._resolve import resolve_metric
 
 Tile = tuple[slice, slice]
@@ -38,8 +39,8 @@ def pairwise(
     *,
     metric_params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
-    out: FloatArray | None = None,
-) -> FloatArray:
+    out: AnyFloats | None = None,
+) -> AnyFloats:
     """Distances between all rows of A (m, D) and B (n, D), or of A with itself (symmetric, zero diagonal).
 
     Two float32 arrays give float32, anything else float64. `n_jobs` changes the time, never the result. A metric that
@@ -68,7 +69,7 @@ def one_to_many(
     *,
     metric_params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
-) -> FloatArray:
+) -> AnyFloats:
     """Distances from one point x (D,) to every row of B (n, D), as (n,)."""
     point = np.asarray(x)
     if point.ndim != 1:
@@ -77,8 +78,8 @@ def one_to_many(
 
 
 def distances(
-    metric: Metric, A: FloatArray, B: FloatArray | None = None, *, n_jobs: int | None, out: FloatArray | None = None
-) -> FloatArray:
+    metric: Metric, A: AnyFloats, B: AnyFloats | None = None, *, n_jobs: int | None, out: AnyFloats | None = None
+) -> AnyFloats:
     """`pairwise` for arrays known to be finite and a resolved metric."""
     symmetric = B is None
     A = _floats(A)
@@ -119,19 +120,19 @@ def _tiles(m: int, n: int, *, symmetric: bool) -> list[Tile]:
     ]
 
 
-def _floats(X: FloatArray) -> FloatArray:
+def _floats(X: AnyFloats) -> AnyFloats:
     array = np.asarray(X)
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
 
 
-def _checked_out(out: FloatArray, shape: tuple[int, int], dtype: np.dtype[Any]) -> FloatArray:
+def _checked_out(out: AnyFloats, shape: tuple[int, int], dtype: np.dtype[Any]) -> AnyFloats:
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype:
         came = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
         raise InvalidInput(f"out must be an array of {dtype} with shape {shape}; got {came}")
     return out
 
 
-def _block_filler(metric: Metric, A: FloatArray, B: FloatArray) -> Callable[[Tile], FloatArray]:
+def _block_filler(metric: Metric, A: AnyFloats, B: AnyFloats) -> Callable[[Tile], AnyFloats]:
     """Tiles of a metric that is not Euclidean after a map; rows are prepared once."""
     block = metric.block
     assert block is not None
@@ -141,7 +142,7 @@ def _block_filler(metric: Metric, A: FloatArray, B: FloatArray) -> Callable[[Til
     if prepare is None:
         return lambda tile: block(P[tile[0]], Q[tile[1]])
 
-    def fill(tile: Tile) -> FloatArray:
+    def fill(tile: Tile) -> AnyFloats:
         d = block(P[tile[0]], Q[tile[1]])
         # what was prepared rounds differently in different places of a batch; equal rows must still be at 0
         return _with_direct(metric, A[tile[0]], B[tile[1]], d, d < NEARLY_EQUAL, 0)
@@ -153,22 +154,22 @@ def _block_filler(metric: Metric, A: FloatArray, B: FloatArray) -> Callable[[Til
 class _Features:
     """Rows of one side: as given, and their features at working precision, shifted and scaled alike on both sides."""
 
-    raw: FloatArray
-    F: FloatArray
-    norms: FloatArray
+    raw: AnyFloats
+    F: AnyFloats
+    norms: AnyFloats
 
-    def fine(self, metric: Metric, shift: FloatArray | None, e: int, rows: slice) -> NDArray[np.float64]:
+    def fine(self, metric: Metric, shift: AnyFloats | None, e: int, rows: slice) -> NDArray[np.float64]:
         """Features of some rows in float64."""
         return np.asarray(_scaled(metric, self.raw[rows].astype(np.float64), shift, e))
 
 
-def _scaled(metric: Metric, X: FloatArray, shift: FloatArray | None, e: int) -> FloatArray:
+def _scaled(metric: Metric, X: AnyFloats, shift: AnyFloats | None, e: int) -> AnyFloats:
     assert metric.feature_map is not None
     F = metric.feature_map(X if shift is None else X - shift.astype(X.dtype))
     return np.ldexp(F, -e)
 
 
-def _mapped_filler(metric: Metric, A: FloatArray, B: FloatArray) -> Callable[[Tile], FloatArray]:
+def _mapped_filler(metric: Metric, A: AnyFloats, B: AnyFloats) -> Callable[[Tile], AnyFloats]:
     """Tiles of a metric that is Euclidean after its map."""
     shift = A.mean(axis=0, dtype=np.float64) if metric.linear else None
     FA = _scaled(metric, A, shift, 0)
@@ -178,20 +179,20 @@ def _mapped_filler(metric: Metric, A: FloatArray, B: FloatArray) -> Callable[[Ti
     right = left if B is A else _features(B, np.ldexp(FB, -e))
     finish = metric.finish
 
-    def fill(tile: Tile) -> FloatArray:
+    def fill(tile: Tile) -> AnyFloats:
         d = np.ldexp(_euclidean_tile(metric, left, right, tile, shift, e), e)
         return d if finish is None else finish(d)
 
     return fill
 
 
-def _features(raw: FloatArray, F: FloatArray) -> _Features:
+def _features(raw: AnyFloats, F: AnyFloats) -> _Features:
     return _Features(raw, F, np.einsum("ij,ij->i", F, F))
 
 
 def _euclidean_tile(
-    metric: Metric, left: _Features, right: _Features, tile: Tile, shift: FloatArray | None, e: int
-) -> FloatArray:
+    metric: Metric, left: _Features, right: _Features, tile: Tile, shift: AnyFloats | None, e: int
+) -> AnyFloats:
     """Distances of (scaled) features in one tile; `left` and `right` are indexed by the tile."""
     rows, columns = tile
     size = left.norms[rows, None] + right.norms[None, columns]
@@ -207,8 +208,8 @@ def _euclidean_tile(
 
 
 def _with_direct(
-    metric: Metric, A: FloatArray, B: FloatArray, d: FloatArray, close: NDArray[np.bool_], e: int
-) -> FloatArray:
+    metric: Metric, A: AnyFloats, B: AnyFloats, d: AnyFloats, close: NDArray[np.bool_], e: int
+) -> AnyFloats:
     """Replace the marked distances (times 2^e) by those of direct differences, a bounded number at a time."""
     i, j = np.nonzero(close)
     step = max(1, PAIRS_AT_ONCE // A.shape[1])

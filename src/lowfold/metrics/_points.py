@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput, InvalidType
+from lowfold._core.types import AnyFloats
 
-FloatArray = NDArray[np.floating[Any]]
 
-
-def as_points(X: object, name: str = "X") -> FloatArray:
+def as_points(X: object, name: str = "X") -> AnyFloats:
     """X as a 2-D float array of finite numbers: float32 stays float32, everything else becomes float64."""
     if hasattr(X, "toarray"):
         raise InvalidType(f"{name} is a sparse matrix; distances need dense rows: pass {name}.toarray()")
@@ -31,7 +28,7 @@ def as_points(X: object, name: str = "X") -> FloatArray:
     return points
 
 
-def require_finite(points: FloatArray, name: str) -> None:
+def require_finite(points: AnyFloats, name: str) -> None:
     """Raise InvalidInput that names the first entry which is NaN or infinite."""
     # the sum is finite only if every entry is (or it overflows); the exact test runs when the quick one fails
     with np.errstate(over="ignore", invalid="ignore"):
@@ -47,12 +44,12 @@ def require_finite(points: FloatArray, name: str) -> None:
         )
 
 
-def same_width(A: FloatArray, B: FloatArray) -> None:
+def same_width(A: AnyFloats, B: AnyFloats) -> None:
     """Raise InvalidInput unless A and B have the same number of columns."""
     if A.shape[1] != B.shape[1]:
         raise InvalidInput(f"A and B must have the same number of columns; got {A.shape[1]} and {B.shape[1]}")
 
 
-def scale_exponents(X: FloatArray) -> NDArray[np.intp]:
+def scale_exponents(X: AnyFloats) -> NDArray[np.intp]:
     """Per row, the e with max|row| in [2^(e-1), 2^e): dividing by 2^e is exact and keeps squares in range."""
     return np.asarray(np.frexp(np.abs(X).max(axis=1))[1], dtype=np.intp)

@@ -11,18 +11,18 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput, InvalidType
 from lowfold._core.extras import load_extra
+from lowfold._core.types import AnyFloats
 from lowfold.metrics import _maps as maps
 from lowfold.metrics import _unmapped as unmapped
 from lowfold.metrics._mahalanobis import covariance_root
 from lowfold.metrics._metric import Metric
-from lowfold.metrics._points import FloatArray
 from lowfold.metrics._table import METRICS
 
 Params = dict[str, Any]
 
 
 def resolve_metric(
-    metric: str | Callable[..., Any] | Metric, metric_params: Mapping[str, Any] | None, X: FloatArray | None
+    metric: str | Callable[..., Any] | Metric, metric_params: Mapping[str, Any] | None, X: AnyFloats | None
 ) -> Metric:
     """The `Metric` of that name with these parameters, ready for data like X.
 
@@ -60,29 +60,29 @@ def _from_callable(function: Callable[..., Any], params: Params) -> Metric:
     )
 
 
-def _euclidean(params: Params, X: FloatArray | None) -> Metric:
+def _euclidean(params: Params, X: AnyFloats | None) -> Metric:
     return Metric("euclidean", feature_map=maps.identity, linear=True)
 
 
-def _angular(params: Params, X: FloatArray | None) -> Metric:
+def _angular(params: Params, X: AnyFloats | None) -> Metric:
     if X is not None:
         maps.require_directions(X)
     return Metric("angular", feature_map=maps.normalized)
 
 
-def _cosine(params: Params, X: FloatArray | None) -> Metric:
+def _cosine(params: Params, X: AnyFloats | None) -> Metric:
     if X is not None:
         maps.require_directions(X)
     return Metric("cosine", feature_map=maps.normalized, finish=maps.half_square, unfinish=maps.root_of_double)
 
 
-def _correlation(params: Params, X: FloatArray | None) -> Metric:
+def _correlation(params: Params, X: AnyFloats | None) -> Metric:
     if X is not None:
         maps.require_variation(X)
     return Metric("correlation", feature_map=maps.standardized, finish=maps.half_square, unfinish=maps.root_of_double)
 
 
-def _template(params: Params, X: FloatArray | None) -> Metric:
+def _template(params: Params, X: AnyFloats | None) -> Metric:
     return Metric(
         "template",
         block=partial(unmapped.minkowski_block, p=np.inf),
@@ -90,7 +90,7 @@ def _template(params: Params, X: FloatArray | None) -> Metric:
     )
 
 
-def _minkowski(params: Params, X: FloatArray | None) -> Metric:
+def _minkowski(params: Params, X: AnyFloats | None) -> Metric:
     p = params.get("p", 2)
     if not isinstance(p, numbers.Real) or isinstance(p, bool) or not float(p) >= 1:
         raise InvalidInput(f"metric_params: p of minkowski must be a number of at least 1 (inf allowed); got {p!r}")
@@ -105,7 +105,7 @@ def _minkowski(params: Params, X: FloatArray | None) -> Metric:
     )
 
 
-def _fourier(params: Params, X: FloatArray | None) -> Metric:
+def _fourier(params: Params, X: AnyFloats | None) -> Metric:
     s = _terms("fourier", params, X, smallest_left_out=0)
     band = _choice("fourier", "band", params.get("band", "symmetric"), ("symmetric", "first"))
     return Metric(
@@ -116,16 +116,16 @@ def _fourier(params: Params, X: FloatArray | None) -> Metric:
     )
 
 
-def _fourier_phase(params: Params, X: FloatArray | None) -> Metric:
+def _fourier_phase(params: Params, X: AnyFloats | None) -> Metric:
     return _phase_metric("fourier_phase", maps.fourier_phases, _terms("fourier_phase", params, X, 0), params)
 
 
-def _fourier_phase_difference(params: Params, X: FloatArray | None) -> Metric:
+def _fourier_phase_difference(params: Params, X: AnyFloats | None) -> Metric:
     s = _terms("fourier_phase_difference", params, X, smallest_left_out=1)
     return _phase_metric("fourier_phase_difference", maps.fourier_phase_steps, s, params)
 
 
-def _phase_metric(name: str, phases: Callable[..., FloatArray], s: int, params: Params) -> Metric:
+def _phase_metric(name: str, phases: Callable[..., AnyFloats], s: int, params: Params) -> Metric:
     wrap = params.get("wrap", True)
     threshold = params.get("threshold", 1e-6)
     if not isinstance(wrap, bool | np.bool_):
@@ -139,7 +139,7 @@ def _phase_metric(name: str, phases: Callable[..., FloatArray], s: int, params: 
     return Metric(name, prepare=angles, block=unmapped.torus_block, matched=unmapped.torus_matched, params=kept)
 
 
-def _derivative(params: Params, X: FloatArray | None) -> Metric:
+def _derivative(params: Params, X: AnyFloats | None) -> Metric:
     order = _whole("derivative", "order", params.get("order", 1), 1)
     operator = _choice("derivative", "operator", params.get("operator", "forward"), ("forward", "central"))
     shape = params.get("shape")
@@ -162,7 +162,7 @@ def _derivative(params: Params, X: FloatArray | None) -> Metric:
     )
 
 
-def _wavelet(params: Params, X: FloatArray | None) -> Metric:
+def _wavelet(params: Params, X: AnyFloats | None) -> Metric:
     name = params.get("wavelet", "haar")
     level = _whole("wavelet", "level", params.get("level", 1), 1)
     details = _whole("wavelet", "details", params.get("details", 0), 0)
@@ -181,7 +181,7 @@ def _wavelet(params: Params, X: FloatArray | None) -> Metric:
     )
 
 
-def _mahalanobis(params: Params, X: FloatArray | None) -> Metric:
+def _mahalanobis(params: Params, X: AnyFloats | None) -> Metric:
     squared = params.get("squared", False)
     if not isinstance(squared, bool | np.bool_):
         raise InvalidInput(f"metric_params: squared must be True or False; got {squared!r}")
@@ -196,7 +196,7 @@ def _mahalanobis(params: Params, X: FloatArray | None) -> Metric:
     )
 
 
-def _terms(name: str, params: Params, X: FloatArray | None, smallest_left_out: int) -> int:
+def _terms(name: str, params: Params, X: AnyFloats | None, smallest_left_out: int) -> int:
     """The number of Fourier terms: given, or half of the columns."""
     s = params.get("n_terms")
     if X is None:
@@ -226,7 +226,7 @@ def _choice(metric: str, name: str, value: object, allowed: tuple[str, ...]) -> 
     raise InvalidInput(f"metric_params: {name} of {metric} must be one of {', '.join(allowed)}; got {value!r}")
 
 
-BUILDERS: dict[str, Callable[[Params, FloatArray | None], Metric]] = {
+BUILDERS: dict[str, Callable[[Params, AnyFloats | None], Metric]] = {
     "euclidean": _euclidean,
     "angular": _angular,
     "template": _template,

@@ -10,25 +10,25 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import kernels
-from lowfold.metrics._points import FloatArray
+from lowfold._core.types import AnyFloats
 
 TURN = 2 * np.pi
 
 
-def torus_block(P: FloatArray, Q: FloatArray) -> NDArray[np.float64]:
+def torus_block(P: AnyFloats, Q: AnyFloats) -> NDArray[np.float64]:
     """d_ij = sqrt(sum_k wrapped(p_ik - q_jk)^2), each difference of angles taken to [-pi, pi] by whole turns."""
     torus_pairs = kernels("lowfold.metrics._compiled").torus_pairs
     return np.asarray(torus_pairs(np.ascontiguousarray(P), np.ascontiguousarray(Q)), dtype=np.float64)
 
 
-def torus_matched(P: FloatArray, Q: FloatArray) -> NDArray[np.float64]:
+def torus_matched(P: AnyFloats, Q: AnyFloats) -> NDArray[np.float64]:
     """sqrt(sum_k wrapped(p_ik - q_ik)^2) of matching rows."""
     w = np.asarray(P, dtype=np.float64) - Q
     w = w - TURN * np.round(w / TURN)
     return np.asarray(np.sqrt(np.einsum("ik,ik->i", w, w)), dtype=np.float64)
 
 
-def minkowski_block(A: FloatArray, B: FloatArray, *, p: float) -> NDArray[np.float64]:
+def minkowski_block(A: AnyFloats, B: AnyFloats, *, p: float) -> NDArray[np.float64]:
     """d_ij = (sum_k |a_ik - b_jk|^p)^(1/p), p = inf included."""
     from scipy.spatial.distance import cdist
 
@@ -40,7 +40,7 @@ def minkowski_block(A: FloatArray, B: FloatArray, *, p: float) -> NDArray[np.flo
     return np.ldexp(cdist(A, B, "cityblock") if p == 1 else cdist(A, B, "minkowski", p=p), e)
 
 
-def minkowski_matched(A: FloatArray, B: FloatArray, *, p: float) -> NDArray[np.float64]:
+def minkowski_matched(A: AnyFloats, B: AnyFloats, *, p: float) -> NDArray[np.float64]:
     """(sum_k |a_ik - b_ik|^p)^(1/p) of matching rows."""
     difference = np.abs(np.asarray(A, dtype=np.float64) - B)
     largest = difference.max(axis=1)
@@ -50,7 +50,7 @@ def minkowski_matched(A: FloatArray, B: FloatArray, *, p: float) -> NDArray[np.f
     return np.asarray(unit * ((difference / unit[:, None]) ** p).sum(axis=1) ** (1 / p))
 
 
-def callable_block(A: FloatArray, B: FloatArray, *, function: Callable[..., Any]) -> NDArray[np.float64]:
+def callable_block(A: AnyFloats, B: AnyFloats, *, function: Callable[..., Any]) -> NDArray[np.float64]:
     """d_ij = function(a_i, b_j): a Python call per pair, unless the function is compiled by Numba."""
     if _compiled(function):
         call_pairs = kernels("lowfold.metrics._compiled").call_pairs
@@ -58,12 +58,12 @@ def callable_block(A: FloatArray, B: FloatArray, *, function: Callable[..., Any]
     return np.array([[_called(function, a, b) for b in B] for a in A]).reshape(len(A), len(B))
 
 
-def callable_matched(A: FloatArray, B: FloatArray, *, function: Callable[..., Any]) -> NDArray[np.float64]:
+def callable_matched(A: AnyFloats, B: AnyFloats, *, function: Callable[..., Any]) -> NDArray[np.float64]:
     """function(a_i, b_i) of matching rows."""
     return np.array([_called(function, a, b) for a, b in zip(A, B, strict=True)])
 
 
-def _called(function: Callable[..., Any], a: FloatArray, b: FloatArray) -> float:
+def _called(function: Callable[..., Any], a: AnyFloats, b: AnyFloats) -> float:
     value = function(a, b)
     if np.ndim(value) != 0 or not value >= 0:
         raise InvalidInput(f"metric: the function must give one number of at least 0 for two rows; it gave {value!r}")

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from lowfold._core.parallel import Progress
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Floats
 from lowfold.optimize._momentum import Callback
 from lowfold.optimize._smacof import Minimum
-
-Floats = NDArray[np.float64]
 
 SUFFICIENT = 1e-4  # share of the predicted fall that a step must reach (Armijo)
 

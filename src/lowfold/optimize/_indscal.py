@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.stacks import stacked_eigh
-
-Floats = NDArray[np.float64]
+from lowfold._core.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

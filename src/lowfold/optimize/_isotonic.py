@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import kernels
 from lowfold._core.parallel import Progress
+from lowfold._core.types import Floats
 from lowfold.optimize._momentum import Callback
 from lowfold.optimize._smacof import Minimum
 from lowfold.optimize._stress import KERNELS, EdgeTerms
-
-Floats = NDArray[np.float64]
 
 
 def isotonic(y: ArrayLike, weights: ArrayLike | None = None) -> Floats:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.parallel import Progress
+from lowfold._core.types import Floats
 
-Floats = NDArray[np.float64]
 Callback = Callable[[int, float, Floats], object]
 
 LOOK = 50  # iterations between two looks at the cost

@@ -20,14 +20,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lowfold._core.extras import load_extra
 from lowfold._core.jit import kernels
 from lowfold._core.parallel import block_slices, resolve_jobs, run_blocks
-
-Floats = NDArray[np.float64]
+from lowfold._core.types import Floats
 
 KERNELS = "lowfold.optimize._neighbor_kernels"
 STRIP = 256

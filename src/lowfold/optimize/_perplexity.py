@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from lowfold._core.types import Floats
 
 ACCURACY = 1e-9  # of the entropy, in nats
 STEPS = 200

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.jit import kernels
+from lowfold._core.types import Floats
 from lowfold.optimize._descend import descend_rows, polish_rows
 from lowfold.optimize._stress import KERNELS, NOWHERE, WEIGHTS
 
-Floats = NDArray[np.float64]
 _NO_MATRIX = np.empty((0, 0))
 
 

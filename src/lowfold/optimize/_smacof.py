@@ -6,13 +6,11 @@ from collections import deque
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.parallel import Progress
+from lowfold._core.types import Floats
 from lowfold.optimize._momentum import Callback
 from lowfold.optimize._stress import Sums, Terms
-
-Floats = NDArray[np.float64]
 
 MEMORY = 10  # moves that the curvature is learned from
 

@@ -25,8 +25,8 @@ from lowfold._core.errors import SolverFailed
 from lowfold._core.jit import kernels
 from lowfold._core.memory import fits
 from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.types import Floats
 
-Floats = NDArray[np.float64]
 Strip = tuple[NDArray[np.floating], int]
 
 KERNELS = "lowfold.optimize._stress_kernels"

@@ -8,12 +8,13 @@ import numpy as np
 
 from lowfold._core.errors import LowfoldError
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Floats
 from lowfold.graph import Points
 from lowfold.metrics import resolve_metric
 from lowfold.quality._findings import Finding, Rule, judge, rules_for, unknown
 from lowfold.quality._local import edge_lengths
 from lowfold.quality._shape import squared_curvature
-from lowfold.quality._view import Floats, View, between, classical, isomap_residual, residual
+from lowfold.quality._view import View, between, classical, isomap_residual, residual
 
 GEODESIC = ("Isomap", "LandmarkIsomap", "KernelIsomap", "ConformalIsomap")
 HARMONIC = ("LaplacianEigenmaps", "DiffusionMaps")

@@ -16,7 +16,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.operators import CentredGram, Operator
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.stacks import stacked_eigh
-from lowfold.quality._score import Floats
+from lowfold._core.types import Floats
 
 DEPENDENT = 1e-9  # columns of unit length whose distance from the others' span is smaller are no new direction
 COLUMNS = 128  # of the unit matrix at once, for traces of powers

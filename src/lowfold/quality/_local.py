@@ -15,8 +15,9 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Flag, Int, Null, check_limits
 from lowfold._core.parallel import run_blocks, single_threaded_blas
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.graph import Graph, Neighbors, Points, neighborhoods
-from lowfold.quality._score import Floats, Score
+from lowfold.quality._score import Score
 from lowfold.quality._spaces import MetricLike, neighbor_source, read_coordinates, same_length
 
 Patch = Callable[[NDArray[np.int64], NDArray[np.int32]], None]

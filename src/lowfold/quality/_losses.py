@@ -15,11 +15,11 @@ from scipy.sparse import csr_array
 from lowfold._core.errors import InvalidInput
 from lowfold._core.operators import CentredGram
 from lowfold._core.parallel import block_slices
+from lowfold._core.types import Floats
 from lowfold.graph import laplacian
 from lowfold.kernels import spacing_entropy
 from lowfold.quality import _forms as forms
 from lowfold.quality._forms import Form
-from lowfold.quality._score import Floats
 
 Loss = Callable[[Floats], Form]
 

@@ -18,11 +18,12 @@ from numpy.typing import ArrayLike
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Flag, check_limits
 from lowfold._core.parallel import single_threaded_blas
+from lowfold._core.types import Floats
 from lowfold.methods.registry import BY_NAME
 from lowfold.quality import _losses as losses
 from lowfold.quality._forms import Form
 from lowfold.quality._losses import Case, Loss
-from lowfold.quality._score import Floats, Score
+from lowfold.quality._score import Score
 from lowfold.quality._spaces import read_coordinates, same_length
 
 

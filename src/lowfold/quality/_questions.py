@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats
 from lowfold.graph import geodesics
 from lowfold.quality._findings import Finding, judge, rules_for, unknown
 from lowfold.quality._flatness import GEODESIC, HARMONIC, conformal, convex, isometric, no_patches
@@ -22,7 +23,6 @@ from lowfold.quality._view import (
     DETOUR,
     FEWEST,
     SHRUNK,
-    Floats,
     Pieces,
     View,
     between,

@@ -21,8 +21,9 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import kernels
 from lowfold._core.limits import Int, Null, check_limits
 from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
-from lowfold.quality._score import Floats, Score
-from lowfold.quality._spaces import Ints, MetricLike, Space, by_rows, read_both, row_step
+from lowfold._core.types import Floats, Ints
+from lowfold.quality._score import Score
+from lowfold.quality._spaces import MetricLike, Space, by_rows, read_both, row_step
 
 _KERNELS = "lowfold.quality._rank_kernels"
 GROUPS = 64  # of blocks: each has a count per neighbourhood size of its own

@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Int, Null, Real, check_limits
 from lowfold._core.stacks import stacked_eigh, stacked_svd
+from lowfold._core.types import Floats
 from lowfold.graph import Neighbors, Points
 from lowfold.quality._local import by_patches, differences, read_neighbors
-from lowfold.quality._score import Floats, Score
+from lowfold.quality._score import Score
 from lowfold.quality._spaces import read_coordinates, same_length
 
 SPANNED = 1e-7  # a tangent direction below this share of the longest is not spanned by the neighbours

@@ -9,22 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.parallel import block_slices
 from lowfold._core.stacks import stacked_eigh, stacked_eigvalsh
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.integer[Any]]
+from lowfold._core.types import AnyInts, Floats
 
 BLOCK = 4_000_000  # numbers of one block of patches: 32 MB
 BEHIND = 0.1  # a neighbour this share of the patch's radius behind a point makes it an inner point
 
 
-def _patches(X: Floats, centers: Ints, index: Ints) -> Iterator[tuple[slice, Floats]]:
+def _patches(X: Floats, centers: AnyInts, index: AnyInts) -> Iterator[tuple[slice, Floats]]:
     """Blocks of patches (m, k + 1, D), the centre first, mean taken off."""
     k = index.shape[1] + 1
     for part in block_slices(len(centers), max(1, BLOCK // int(k * max(k, X.shape[1])))):
@@ -32,7 +29,7 @@ def _patches(X: Floats, centers: Ints, index: Ints) -> Iterator[tuple[slice, Flo
         yield part, A - A.mean(axis=1, keepdims=True)
 
 
-def _spectra(X: Floats, centers: Ints, index: Ints) -> Floats:
+def _spectra(X: Floats, centers: AnyInts, index: AnyInts) -> Floats:
     """(centres, m) variances along the principal directions of each patch, descending."""
     k, D = index.shape[1], X.shape[1]
     out = np.zeros((len(centers), min(k + 1, D)))
@@ -53,13 +50,13 @@ class Scales:
     D        number of columns of the data
     """
 
-    sizes: Ints
+    sizes: AnyInts
     radii: Floats
     spectra: tuple[Floats, ...]
     D: int
 
 
-def scales(X: Floats, centers: Ints, index: Ints, distances: Floats) -> Scales:
+def scales(X: Floats, centers: AnyInts, index: AnyInts, distances: Floats) -> Scales:
     """Spectra at up to six sizes from 12 neighbours to as many as `index` has."""
     most = index.shape[1]
     sizes = np.unique(np.geomspace(min(12, most), most, 6).round().astype(np.int64))
@@ -108,7 +105,7 @@ def noise_level(found: Scales, d: int) -> float:
     return float(np.sqrt(variance)) if variance > 10 * tiny else 0.0
 
 
-def principal_patches(X: Floats, centers: Ints, index: Ints, d: int, *, normals: int = 20) -> Floats:
+def principal_patches(X: Floats, centers: AnyInts, index: AnyInts, d: int, *, normals: int = 20) -> Floats:
     """(m, k + 1, d + q) principal coordinates of patches, the centre first; q <= `normals` of them off the tangents."""
     k, D = index.shape[1] + 1, X.shape[1]
     width = min(D, k - 1, d + normals)

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
 from lowfold._core.run import Run
+from lowfold._core.types import Floats, Ints
 from lowfold.graph import PRECOMPUTED, Graph, Measured, Neighbors, Pairs, Points, geodesics, is_connected, read_matrix
 from lowfold.metrics import Metric, resolve_metric
 from lowfold.metrics._points import as_points
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MetricLike = str | Callable[..., Any] | Metric
 
 BLOCK = 2_000_000  # distances of one block: 16 MB, so that a few blocks on every thread stay small

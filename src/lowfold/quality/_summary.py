@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Flag, Int, Null, check_limits
 from lowfold._core.random import generator
+from lowfold._core.types import Floats, Ints
 from lowfold.graph import Graph, Neighbors, Points
 from lowfold.quality._local import angle_score, edge_score, isometry_score, read_neighbors
 from lowfold.quality._pairs import PairSums, nonmetric_score, sampled_pairs, spearman_score
 from lowfold.quality._ranks import Comparison, NeighborhoodCurve, compare_all, resolve_k
 from lowfold.quality._riemann import distortion_score, orientation_score
-from lowfold.quality._score import Floats, Score
-from lowfold.quality._spaces import Ints, MetricLike, PointSpace, Space, read_both
+from lowfold.quality._score import Score
+from lowfold.quality._spaces import MetricLike, PointSpace, Space, read_both
 from lowfold.quality._truth import affine_r2, class_separation, misclassification, procrustes
 
 SORTED = 3000  # points whose pairs are sorted whole, for Spearman's correlation and nonmetric stress

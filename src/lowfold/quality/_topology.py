@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
+from lowfold._core.types import Floats
 from lowfold.graph import Graph, Neighbors, Points, components, shortcut_edges
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.integer[Any]]
 
 
 def loops(D: Floats) -> Floats:

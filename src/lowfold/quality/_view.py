@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.operators import CentredGram
 from lowfold._core.run import Run
+from lowfold._core.types import Floats, Ints
 from lowfold.graph import (
     Graph,
     Neighbors,
@@ -31,9 +31,6 @@ from lowfold.quality._shape import Scales, noise_level, principal_patches, scale
 from lowfold.quality._spaces import MatrixSpace, PointSpace, read_space
 from lowfold.quality._topology import without_steep_edges
 from lowfold.spectral import largest
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FEWEST = 50  # points below which nothing but the number of pieces is told
 CENTERS = 400  # patches looked at

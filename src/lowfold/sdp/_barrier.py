@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh, stacked_eigvalsh
+from lowfold._core.types import Floats
 from lowfold.sdp._certificate import stress_laplacian
 from lowfold.sdp._interior import reach
 from lowfold.sdp._laplacian import small_slack
@@ -41,7 +41,6 @@ from lowfold.sdp._solution import (
     rms,
 )
 
-Floats = NDArray[np.float64]
 SHRINK = 0.15  # of mu, after a full step
 SAFE = 0.8  # of the way to the boundary: points near it are far from the central path
 LEADING, SHARE = 30, 0.03  # most directions in the preconditioner; those above this share of the largest

@@ -16,18 +16,15 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, eye_array
 
 from lowfold._core.errors import AccuracyWarning
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.sdp._program import Unfolding
 from lowfold.sdp._solution import dual_value
 from lowfold.spectral import smallest
-
-Floats = NDArray[np.float64]
-
 
 FLOWS = 0.3  # a direction is repaired by a flow where that costs less than this share of scaling all weights
 REPAIRS = 3  # rounds of flows, where more directions are low than were looked for

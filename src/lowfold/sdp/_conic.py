@@ -15,9 +15,8 @@ from scipy.sparse import csc_matrix, vstack
 from lowfold._core.errors import SolverFailed
 from lowfold._core.extras import load_extra
 from lowfold._core.memory import require
+from lowfold._core.types import Floats
 from lowfold.sdp._program import RankOne
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh, stacked_eigvalsh
+from lowfold._core.types import Floats
 from lowfold.sdp._barrier import barrier
 from lowfold.sdp._conic import conic
 from lowfold.sdp._face import FACE_DIMENSIONS, FACE_POINTS, Face, face, solve_on_face
@@ -33,8 +33,6 @@ from lowfold.sdp._solution import (
     rms,
     violations,
 )
-
-Floats = NDArray[np.float64]
 
 SOLVERS = ("auto", "facial", "interior", "barrier", "lowrank", "factorized", "clarabel")
 INTERIOR_PAIRS, LOWRANK_POINTS = 1_500, 3_000

@@ -20,18 +20,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.sparse import coo_array, csc_array, csr_array, eye_array, vstack
 
 from lowfold._core.stacks import stacked_eigh, stacked_eigvalsh
+from lowfold._core.types import Floats, Ints
 from lowfold.sdp._certificate import stress_laplacian
 from lowfold.sdp._interior import interior
 from lowfold.sdp._program import RankOne, Unfolding, complement
 from lowfold.sdp._solution import Callback, Solution, Step, numerical_rank, ordered, relative_gap, rms
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FLAT = 1e-13  # of a clique's largest eigenvalue: what counts as 0; measured distances are never so exact
 OFF_FACE = 1e-13  # of the largest eigenvalue of sum v v': directions below it are on the face

@@ -14,14 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from lowfold._core.errors import SolverFailed
 from lowfold._core.stacks import stacked_eigvalsh
+from lowfold._core.types import Floats
 from lowfold.sdp._program import RankOne
 from lowfold.sdp._solution import Callback, Step, dual_value, objective, relative_gap, rms
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

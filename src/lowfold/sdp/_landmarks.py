@@ -8,18 +8,15 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, eye_array
 
 from lowfold._core.errors import InvalidInput, SolverFailed
 from lowfold._core.memory import require
 from lowfold._core.parallel import block_slices
+from lowfold._core.types import Floats, Ints
 from lowfold.graph import Neighbors, Source
 from lowfold.kernels import applied_reg, geometry_of, gram_weights
 from lowfold.sdp._program import Form, RankOne, complement
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def reconstruction_weights(

@@ -8,10 +8,10 @@ grow.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.sdp._certificate import Certificate, certify
 from lowfold.sdp._newton import Inner, Penalty, minimise
 from lowfold.sdp._program import Unfolding, auto_penalty
@@ -27,7 +27,6 @@ from lowfold.sdp._solution import (
     violations,
 )
 
-Floats = NDArray[np.float64]
 SOFTER = (64.0, 16.0, 4.0)  # the first stiffnesses are so many times below the target
 GROWTH = 3  # columns added in one round: few, because every one of them costs in each step that follows
 PATIENCE = 6  # rounds without progress after which it ends

@@ -14,13 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, eye_array
 
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Floats
 from lowfold.spectral import count_fill
 
-Floats = NDArray[np.float64]
 Precondition = Callable[[Floats], Floats]
 REFACTOR = 4  # steps for which a preconditioner is kept
 

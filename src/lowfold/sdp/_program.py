@@ -16,14 +16,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats, Ints
 from lowfold.graph import Graph, Neighbors, geodesics, is_connected
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Form = Literal["eq", "ineq", "slack"]
 
 FORMS: tuple[str, ...] = ("slack", "eq", "ineq")

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from lowfold._core.types import Floats
 from lowfold.sdp._newton import best_root
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lowfold._core.types import Floats
 from lowfold.sdp._program import Form
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.types import Floats
 from lowfold.quality import summary
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

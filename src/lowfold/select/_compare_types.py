@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats
 from lowfold.datasets._write_table import replacing
 from lowfold.select._compare_measure import BY_NAME, MEASURES, Quality
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

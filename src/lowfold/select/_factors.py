@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 from lowfold import datasets, quality
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Int, Null, Real, check_limits
+from lowfold._core.types import Floats
 from lowfold.datasets import Dataset
 from lowfold.metrics import pairwise
 from lowfold.select._compare_models import all_methods, find_name
 from lowfold.select._compare_run import Limits, Outcome, run_tasks
 from lowfold.select._worker import Task, method_class
-
-Floats = NDArray[np.float64]
 
 SHAPES = ("swiss_roll", "toroidal_helix", "corner_planes", "punched_sphere")
 DEFINITIONS: dict[str, str] = {

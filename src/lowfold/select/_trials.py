@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput, LowfoldError
 from lowfold._core.run import Run
+from lowfold._core.types import Floats, Ints
 from lowfold.graph import (
     PRECOMPUTED,
     Graph,
@@ -24,9 +25,7 @@ from lowfold.graph import (
 from lowfold.quality import neighbor_ranks
 from lowfold.quality._view import BASE, FEWEST, SHRUNK, View, _source
 from lowfold.select._candidates import Grid
-from lowfold.select._types import Curve, Floats
-
-Ints = NDArray[np.int64]
+from lowfold.select._types import Curve
 
 MEASURE = "mean of geodesic trustworthiness and continuity"
 RANKS = 12  # neighbours whose ranks are compared

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-
-Floats = NDArray[np.float64]
+from lowfold._core.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

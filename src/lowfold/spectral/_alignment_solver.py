@@ -22,9 +22,8 @@ from scipy.sparse import csr_array, diags_array
 from lowfold._core.jit import kernels
 from lowfold._core.operators import multiply
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Floats
 from lowfold.spectral._krylov import Ritz, _fixed_block, orthonormalise, remove
-
-Floats = NDArray[np.float64]
 
 STRONG = 0.3  # couplings of at least this share of a row's largest join its aggregate
 MOST_COARSE = 8_000  # a dense factor of so many rows takes half a gigabyte

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
-
-Floats = NDArray[np.float64]
+from lowfold._core.types import Floats
 
 BASES = ("standard", "walsh", "cosine")
 

@@ -20,9 +20,7 @@ from scipy.sparse import csr_array
 
 from lowfold._core.jit import kernels
 from lowfold._core.parallel import block_slices, run_blocks
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from lowfold._core.types import Floats, Ints
 
 LEAF = 8, 64  # vertices of a leaf: two neighbourhoods, which are nearly full anyway, within these limits
 BRANCHES = 32  # a branch holds at most this share of the work

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from lowfold._core.errors import AccuracyWarning, InvalidInput, SolverFailed
 from lowfold._core.operators import CentredGram, DenseOperator, Operator, SparseOperator
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.spectral._krylov import Ritz
 from lowfold.spectral._solvers import SOLVERS, Problem, candidates
 from lowfold.spectral._types import Eigenpairs, fix_signs
 
-Floats = NDArray[np.float64]
 log = logging.getLogger("lowfold")
 
 POOR = 1e-3  # a gap-relative residual above this sends the problem to the next solver

@@ -6,11 +6,10 @@ Wang (2012), Section 5.1, doi:10.1007/978-3-642-27497-8; Gering (2002), eq. (27)
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
-
-Floats = NDArray[np.float64]
+from lowfold._core.types import Floats
 
 
 def explained_energy(values: ArrayLike, *, total: float | None = None) -> Floats:

@@ -10,14 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lowfold._core.config import get_config
 from lowfold._core.errors import SolverFailed
+from lowfold._core.types import Floats
 from lowfold.spectral._cholesky import Tree, cholesky, dissect
-
-Floats = NDArray[np.float64]
 
 DIRECT_FLOPS = 2e12  # beyond this a factor, at 10 to 20 GFlop/s, takes longer than the iterative solvers
 SHARE = 0.8  # of the memory budget may go into one factor

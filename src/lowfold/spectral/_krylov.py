@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from lowfold._core.types import Floats
+
 Apply = Callable[[Floats], Floats]
 
 

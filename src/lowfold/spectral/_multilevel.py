@@ -16,9 +16,8 @@ from scipy.sparse import csr_array, diags_array
 from lowfold._core.jit import kernels
 from lowfold._core.operators import multiply
 from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.types import Floats
 from lowfold.spectral._factor import count_fill, factorise
-
-Floats = NDArray[np.float64]
 
 LOW, HIGH, STEPS = 0.07, 2.0, 5  # the smoother's part of the spectrum of D^-1 A, and its multiplications
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from lowfold._core.errors import InvalidInput
-
-Floats = NDArray[np.float64]
+from lowfold._core.types import Floats
 
 TINY = 1e-8  # below this share of the row's weight the quotient is noise
 

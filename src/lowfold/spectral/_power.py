@@ -5,15 +5,13 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.errors import AccuracyWarning
 from lowfold._core.operators import Operator
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.spectral._krylov import _fixed_block
 from lowfold.spectral._types import Eigenpairs, fix_signs
-
-Floats = NDArray[np.float64]
 
 
 def power_method(op: Operator, k: int, *, max_iter: int = 10_000, run: Run | None = None) -> Eigenpairs:

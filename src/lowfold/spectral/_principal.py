@@ -6,19 +6,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from lowfold._core.errors import SolverFailed
 from lowfold._core.memory import fits, require
 from lowfold._core.operators import DenseOperator
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import AnyFloats, Floats
 from lowfold.spectral._doors import largest, warn_if_poor
 from lowfold.spectral._power import power_method
-from lowfold.spectral._scatter import Rows, Scatter, centred, triangular_factor
+from lowfold.spectral._scatter import Scatter, centred, triangular_factor
 from lowfold.spectral._types import Eigenpairs, fix_signs
-
-Floats = NDArray[np.float64]
 
 SINGLE = 2**22  # values of float32 data from which the products are made in float32 first
 LOST = 1e-7  # a Gram matrix squares singular values: directions below this share of the first have no digits left
@@ -51,7 +49,7 @@ def select_route(n: int, D: int, k: int) -> str:
     return "covariance" if n >= D else "gram"
 
 
-def principal_axes(X: Rows, mean: Floats, k: int, *, divisor: float | None = None, run: Run | None = None) -> Axes:
+def principal_axes(X: AnyFloats, mean: Floats, k: int, *, divisor: float | None = None, run: Run | None = None) -> Axes:
     """The k leading principal axes of X (n, D) about `mean`; `run.solver` names the route, see `select_route`.
 
     Variances are sums of squares over `divisor`, n - 1 by default.
@@ -204,7 +202,7 @@ def _lifted(scatter: Scatter, U: Floats) -> Floats:
 
 
 def range_basis(
-    X: Rows,
+    X: AnyFloats,
     mean: Floats,
     *,
     weights: Floats | None = None,

@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.floating]
+from lowfold._core.types import AnyFloats, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +24,7 @@ class Scatter:
     Neither Xc nor the product is stored. With `weights` w_i the rows are multiplied by sqrt(w_i).
     """
 
-    X: Rows
+    X: AnyFloats
     mean: Floats
     divisor: float = 1.0
     dual: bool = False
@@ -113,7 +111,7 @@ class Scatter:
         return float(sums.sum() / self.divisor)
 
 
-def centred(X: Rows, mean: Floats, part: slice, weights: Floats | None = None) -> Floats:
+def centred(X: AnyFloats, mean: Floats, part: slice, weights: Floats | None = None) -> Floats:
     """Rows `part` of X minus the mean, times the root of their weights, in float64."""
     block = np.subtract(X[part], mean, dtype=np.float64)
     if weights is not None:
@@ -122,7 +120,7 @@ def centred(X: Rows, mean: Floats, part: slice, weights: Floats | None = None) -
 
 
 def grouped_sum(
-    n: int, parts: list[slice], term: Callable[[slice], Rows], shape: tuple[int, int], n_jobs: int | None
+    n: int, parts: list[slice], term: Callable[[slice], AnyFloats], shape: tuple[int, int], n_jobs: int | None
 ) -> Floats:
     """Sum of term(part): each of a few groups adds its own parts in order, the groups are added in order."""
     groups = int(np.clip(2**25 // max(shape[0] * shape[1], 1), 2, 16))
@@ -137,7 +135,7 @@ def grouped_sum(
     return np.asarray(sums.sum(axis=0))
 
 
-def triangular_factor(X: Rows, mean: Floats, *, weights: Floats | None = None, run: Run | None = None) -> Floats:
+def triangular_factor(X: AnyFloats, mean: Floats, *, weights: Floats | None = None, run: Run | None = None) -> Floats:
     """R, upper triangular with at most D rows, with R'R = Xc'Xc (weighted): a QR factorisation without Q, by blocks.
 
     Its singular values are those of Xc to rounding, also the small ones; those of Xc'Xc lose half the digits.

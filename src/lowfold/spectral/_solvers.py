@@ -12,19 +12,17 @@ from functools import cached_property
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lowfold._core.errors import SolverFailed
 from lowfold._core.extras import load_extra
 from lowfold._core.memory import fits, require
 from lowfold._core.operators import Operator, SparseOperator
+from lowfold._core.types import Floats
 from lowfold.spectral._alignment_solver import bottom_by_levels
 from lowfold.spectral._factor import Fill, count_fill, factorise
 from lowfold.spectral._krylov import Ritz, _fixed_block, block_davidson, block_krylov, orthonormalise, remove
 from lowfold.spectral._multilevel import near_order, two_level
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,17 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator
 from lowfold._core.run import Run
+from lowfold._core.types import AnyFloats, Floats
 from lowfold.spectral._doors import largest
 from lowfold.spectral._principal import Axes, thin_svd
-from lowfold.spectral._scatter import Rows, Scatter, triangular_factor
+from lowfold.spectral._scatter import Scatter, triangular_factor
 from lowfold.spectral._types import Eigenpairs, fix_signs
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +37,7 @@ class Moments:
         require(8.0 * D * D * 4, f"a stream of {D} features", "reduce the blocks with RandomProjection first")
         return cls(0, np.zeros(D), np.zeros((D, D) if squared else (0, D)), squared)
 
-    def add(self, block: Rows, *, run: Run | None = None) -> Moments:
+    def add(self, block: AnyFloats, *, run: Run | None = None) -> Moments:
         """These moments and those of a block of rows together."""
         m = len(block)
         if m == 0:
