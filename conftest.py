@@ -1,4 +1,4 @@
-"""What every test and doctest relies on: no display, one cache of compiled kernels, extras that may be missing.
+"""What every test and doctest relies on: no display, one cache of compiled loops, extras that may be missing.
 
 Here and not in tests/, because the doctests of src/ need it as well.
 """
@@ -16,7 +16,7 @@ import pytest
 # Before anything imports matplotlib or numba, and inherited by every process that a test starts.
 os.environ["MPLBACKEND"] = "Agg"
 os.environ.setdefault("LOWFOLD_CACHE", str(Path(__file__).resolve().parent / ".cache"))
-# Collecting doctests imports modules of kernels directly: without this, Numba would write beside the sources.
+# Collecting doctests imports modules of loops directly: without this, Numba would write beside the sources.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(os.environ["LOWFOLD_CACHE"]) / "numba"))
 
 

@@ -191,7 +191,7 @@ def test_batches_are_enough_on_a_neighbourhood_graph(given_up):
 
 
 def test_every_batch_may_be_given_up(given_up, monkeypatch):
-    monkeypatch.setattr(_paths.kernels("lowfold.graph._path_kernels"), "sweep_batches", lambda *_: 0)
+    monkeypatch.setattr(_paths.compiled("lowfold.graph._path_loops"), "sweep_batches", lambda *_: 0)
     graph, shares = roll(400, 0), []
     assert_array_equal(shortest_paths(*graph, progress=shares.append), scipy_paths(graph))
     assert_array_equal(given_up, np.arange(400))

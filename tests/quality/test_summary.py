@@ -8,7 +8,7 @@ import pytest
 import lowfold
 from lowfold import quality
 from lowfold._core.errors import InvalidInput
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold.graph import find_neighbors
 from lowfold.quality import _spaces
 
@@ -128,7 +128,7 @@ def test_ranks_of_a_row_are_those_of_a_stable_sort(n: int, kind: str) -> None:
     }[kind]
     own = n // 2
     work = [np.empty(n, dtype=np.int32) for _ in range(4)]
-    kernels("lowfold.quality._rank_kernels").ranks_of_row(d, own, *work)
+    compiled("lowfold.quality._rank_loops").ranks_of_row(d, own, *work)
     d[own] = -1
     expected = np.empty(n, dtype=int)
     expected[np.argsort(d, kind="stable")] = np.arange(n)

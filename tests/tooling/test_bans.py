@@ -1,4 +1,4 @@
-"""What only one folder may call (solvers, searches, threads), and what no Numba kernel may ask for."""
+"""What only one folder may call (solvers, searches, threads), and what no compiled loop may ask for."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ BANS = (
 
 # Keyword arguments that no call may have, unless the value is a literal False, and why.
 KEYWORDS = {
-    "parallel": "a parallel Numba kernel aborts or hangs under threads and fork",
-    "fastmath": "with fastmath a kernel does not see inf or NaN",
+    "parallel": "a parallel Numba loop aborts or hangs under threads and fork",
+    "fastmath": "with fastmath a loop does not see inf or NaN",
 }
 
-# Kernels that Numba cannot keep on disk, and why.
+# Loops that Numba cannot keep on disk, and why.
 UNCACHED = {"call_pairs": "compiled for the user's own function, which has no stable name"}
 
 # Calls whose first argument is the name of a module: the import is in the string.
@@ -140,7 +140,7 @@ def broken(source: str, folder: str) -> list[str]:
 
 
 def compiled(source: str) -> list[tuple[str, str]]:
-    """(kernel, decorator) of every function of a text that Numba compiles."""
+    """(name, decorator) of every function of a text that Numba compiles."""
     return [
         (node.name, ast.unparse(decorator))
         for node in ast.walk(ast.parse(source))
@@ -161,13 +161,13 @@ def test_library_file_keeps_the_bans(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
-def test_kernels_release_the_lock_and_are_cached(path: Path) -> None:
+def test_loops_release_the_lock_and_are_cached(path: Path) -> None:
     for name, decorator in compiled(path.read_text(encoding="utf-8")):
         wanted = "njit(nogil=True)" if name in UNCACHED else "njit(nogil=True, cache=True)"
         assert decorator == wanted, f"{path.relative_to(ROOT)}: {name}"
 
 
-def test_mypy_knows_the_modules_of_kernels() -> None:
+def test_mypy_knows_the_modules_of_loops() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]
     (listed,) = [rule["module"] for rule in settings["overrides"] if "disallow_untyped_decorators" in rule]
     holding = {
@@ -175,7 +175,7 @@ def test_mypy_knows_the_modules_of_kernels() -> None:
         for path in FILES
         if compiled(path.read_text(encoding="utf-8"))
     }
-    assert set(listed) == holding, "pyproject.toml, [[tool.mypy.overrides]] of the kernels, does not match the files"
+    assert set(listed) == holding, "pyproject.toml, [[tool.mypy.overrides]] of the loops, does not match the files"
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ def cache_dir() -> Path:
     return base / "lowfold"
 
 
-def kernels(module: str) -> ModuleType:
-    """Import a module of Numba kernels, with Numba's cache pointed at the user's cache folder.
+def compiled(module: str) -> ModuleType:
+    """Import a module of Numba loops, with Numba's cache pointed at the user's cache folder.
 
     A user's own NUMBA_CACHE_DIR is respected. A read-only home is no error: Numba then compiles in every process.
     """
@@ -43,10 +43,10 @@ def kernels(module: str) -> ModuleType:
             folder.mkdir(parents=True, exist_ok=True)
             numba.config.CACHE_DIR = str(folder)  # read by numba when a function is decorated
     except OSError:
-        log.info("the cache folder %s cannot be written; kernels are compiled in every process", cache_dir())
+        log.info("the cache folder %s cannot be written; loops are compiled in every process", cache_dir())
     try:
         loaded = importlib.import_module(module)
     finally:
         numba.config.CACHE_DIR = former
-    log.info("%s loaded in %.1f s; its kernels compile on first use", module, time.perf_counter() - start)
+    log.info("%s loaded in %.1f s; its loops compile on first use", module, time.perf_counter() - start)
     return loaded

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.types import Floats
 
@@ -162,7 +162,7 @@ class CentredGram:
                 out[rows[i]] = self._block(rows[i]) @ V
 
         else:
-            loops = kernels("lowfold._core._product_kernels")
+            loops = compiled("lowfold._core._product_loops")
             rows = block_slices(self.n, 256)
             Vt = np.zeros((V.shape[1], -(-self.n // loops.TILE) * loops.TILE))
             Vt[:, : self.n] = V.T

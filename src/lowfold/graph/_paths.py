@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold._core.parallel import Progress, block_slices, run_blocks
 from lowfold._core.types import AnyFloats, Ints
 from lowfold.graph._dijkstra import checked_vertices
@@ -34,7 +34,7 @@ HOPELESS = 3  # batches given up before all the rest goes to Dijkstra
 
 
 class _Rows(NamedTuple):
-    """Compressed rows in the types that the kernels are compiled for.
+    """Compressed rows in the types that the loops are compiled for.
 
     As edges: row v holds the heads and lengths of the edges that leave v. As seeds: row r of the result starts from
     these vertices at these initial distances.
@@ -183,12 +183,12 @@ def _limit(task: _Task) -> Any:
 
 def _dijkstra(task: _Task, rows: Ints, out: AnyFloats) -> None:
     """One search per row."""
-    kernel = kernels("lowfold.graph._path_kernels")
+    loops = compiled("lowfold.graph._path_loops")
     columns, limit = _columns(task), _limit(task)
     blocks = block_slices(len(rows), DIJKSTRA_PER_BLOCK)
 
     def work(i: int) -> None:
-        kernel.dijkstra_rows(
+        loops.dijkstra_rows(
             tuple(task.edges), tuple(task.seeds), rows[blocks[i]], columns, limit, task.columns is not None, out
         )
 
@@ -197,10 +197,10 @@ def _dijkstra(task: _Task, rows: Ints, out: AnyFloats) -> None:
 
 def _sweep(task: _Task, out: AnyFloats) -> None:
     """Batches of neighbouring rows; what they leave over goes to `_dijkstra`."""
-    kernel = kernels("lowfold.graph._path_kernels")
+    loops = compiled("lowfold.graph._path_loops")
     n = len(task.edges.indptr) - 1
     dtype = task.edges.lengths.dtype
-    lanes = kernel.lanes_of(dtype)
+    lanes = loops.lanes_of(dtype)
     n_rows = len(task.seeds.indptr) - 1
     coordinates = _landmark_distances(task.edges, min(N_LANDMARKS, -(-n_rows // lanes)))
     batches = _batches(coordinates[:, _anchors(task.seeds)], lanes)
@@ -215,7 +215,7 @@ def _sweep(task: _Task, out: AnyFloats) -> None:
         block = batches[blocks[i]]
         labels = _aligned((n, lanes), dtype)
         while len(block) and len(left) < HOPELESS:
-            done = kernel.sweep_batches(edges, in_edges, seeds, block, columns, limit, labels, out)
+            done = loops.sweep_batches(edges, in_edges, seeds, block, columns, limit, labels, out)
             solved.append(done)
             left.extend(block[done : done + 1])
             block = block[done + 1 :]
@@ -257,10 +257,10 @@ def _batches_per_block(edges: _Rows, n_batches: int) -> int:
 
 def _landmark_distances(edges: _Rows, n_landmarks: int) -> AnyFloats:
     """Distances (n_landmarks, n) from vertices far from each other: coordinates in which neighbours are close."""
-    kernel = kernels("lowfold.graph._path_kernels")
+    loops = compiled("lowfold.graph._path_loops")
     n = len(edges.indptr) - 1
     dtype = edges.lengths.dtype
-    heap = kernel.new_heap(n, edges.lengths)
+    heap = loops.new_heap(n, edges.lengths)
     order = np.empty(n, np.int32)
     wanted = np.zeros(1, np.bool_)
     coordinates = np.empty((n_landmarks + 1, n), dtype)
@@ -269,7 +269,7 @@ def _landmark_distances(edges: _Rows, n_landmarks: int) -> AnyFloats:
     landmark = 0
     for i in range(n_landmarks + 1):
         start = np.array([landmark], np.int32)
-        kernel.settle(*edges, start, zero, limit, wanted, -1, coordinates[i], order, heap)
+        loops.settle(*edges, start, zero, limit, wanted, -1, coordinates[i], order, heap)
         if i > 0:  # the first search only finds a vertex at the rim
             nearest = np.minimum(nearest, coordinates[i])
         landmark = int(np.argmax(nearest if i > 0 else coordinates[0]))
@@ -390,7 +390,7 @@ def _checked_rows(
 ) -> tuple[Ints, NDArray[np.int32], AnyFloats]:
     """The kernels read without bounds: everything they rely on is checked here.
 
-    Copies, because Numba compiles every kernel once more for read-only arrays.
+    Copies, because Numba compiles every loop once more for read-only arrays.
     """
     pointers = np.array(indptr, dtype=np.int64)
     columns = np.asarray(indices)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold._core.memory import require
 from lowfold._core.parallel import block_slices, resolve_jobs, run_blocks
 from lowfold._core.run import Run
@@ -17,7 +17,7 @@ from lowfold.graph._search import safe_range, select_search
 from lowfold.graph._source import Measured, Pairs, Points, Source
 from lowfold.graph._types import Neighbors
 
-_KERNELS = "lowfold.graph._search_kernels"
+_LOOPS = "lowfold.graph._search_loops"
 
 
 def within_radius(
@@ -85,7 +85,7 @@ def _mapped(source: Points, Q: NDArray[np.floating], limit: Floats, itself: bool
         kept = rows != columns
         rows, columns = rows[kept], columns[kept]
     squared = np.empty(len(rows))
-    kernels(_KERNELS).pair_distances(G, F, rows, columns, squared)
+    compiled(_LOOPS).pair_distances(G, F, rows, columns, squared)
     distances = np.ldexp(np.sqrt(squared), exponent)
     distances = distances if finish is None else np.asarray(finish(distances), dtype=np.float64)
     return _filtered(rows, columns, distances, limit, len(G), source.n)
@@ -108,7 +108,7 @@ def _tree_candidates(F: AnyFloats, G: AnyFloats, reach: Floats, run: Run) -> tup
 
 def _product_candidates(F: AnyFloats, G: AnyFloats, reach: Floats, run: Run) -> tuple[Ints, Ints]:
     """Blocked matrix products; the limit is widened by the rounding error, the exact test comes after."""
-    loops = kernels(_KERNELS)
+    loops = compiled(_LOOPS)
     centre = F.mean(axis=0, dtype=np.float64).astype(F.dtype)
     Fc, Gc = F - centre, G - centre
     norms, query_norms = np.einsum("ij,ij->i", Fc, Fc), np.einsum("ij,ij->i", Gc, Gc)

@@ -17,7 +17,7 @@ from scipy.spatial import cKDTree
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.extras import load_extra
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold._core.parallel import Progress, block_slices, resolve_jobs, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
@@ -27,7 +27,7 @@ from lowfold.graph._types import Neighbors
 Found = tuple[Floats, Ints, float]  # squared distances, indices, recall
 
 TREE_COLUMNS = 12  # up to here a k-d tree beats blocked matrix products on data that fill their space
-_KERNELS = "lowfold.graph._search_kernels"
+_LOOPS = "lowfold.graph._search_loops"
 _TILE = 4096
 RECALL = 0.95  # what the approximate search aims at on its sample
 SEARCHES = ("auto", "kdtree", "brute", "faiss")
@@ -151,7 +151,7 @@ def _settle(
     if (own >= 0).all():
         found = found[keep].reshape(m, width - 1)
     exact = np.empty(found.shape)
-    kernels(_KERNELS).candidate_distances(Q, F, found, exact)
+    compiled(_LOOPS).candidate_distances(Q, F, found, exact)
     exact, found = _sorted_rows(exact, found)
     certain = np.full(m, True) if complete else exact[:, k - 1] < beyond
     return certain, exact[certain, :k], found[certain, :k]
@@ -159,7 +159,7 @@ def _settle(
 
 def _brute(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress: Progress) -> Found:
     """Blocked matrix products on centred data, then candidates recomputed and checked against the rounding error."""
-    loops = kernels(_KERNELS)
+    loops = compiled(_LOOPS)
     n = len(F)
     centre = F.mean(axis=0, dtype=np.float64).astype(F.dtype)
     Fc, Qc = F - centre, Q - centre
@@ -209,7 +209,7 @@ def _nearest_among(
     Each product serves both of its points. Tiles of points meet in rounds, as in a tournament: in one round no tile
     meets two others, so that threads never touch the same rows.
     """
-    loops = kernels(_KERNELS)
+    loops = compiled(_LOOPS)
     keys = np.full((len(F), width), np.inf, dtype=F.dtype)
     items = np.full(keys.shape, len(F), dtype=np.int64)
     tiles = block_slices(len(F), 512)
@@ -245,7 +245,7 @@ def _tournament(m: int) -> list[list[tuple[int, int]]]:
 
 def _exact(F: AnyFloats, Q: AnyFloats, rows: Ints, own: Ints, k: int, run: Run) -> tuple[Floats, Ints]:
     """Rows searched by direct differences over all points."""
-    loops = kernels(_KERNELS)
+    loops = compiled(_LOOPS)
     squared, index = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.int64)
     parts = block_slices(len(rows), 64)
 
@@ -300,7 +300,7 @@ def _candidates(
     missing = found < 0
     found[missing] = 0
     squared = np.empty(found.shape)
-    kernels(_KERNELS).candidate_distances(Q[rows], F, found, squared)
+    compiled(_LOOPS).candidate_distances(Q[rows], F, found, squared)
     squared[missing | (found == own[rows][:, None])] = np.inf
     squared, index = _sorted_rows(squared, found)
     return squared[:, :k].copy(), index[:, :k].copy()
@@ -343,7 +343,7 @@ def _select_rows(D: NDArray[np.floating], k: int, *, own: bool, run: Run) -> Nei
 
 
 def _pick(D: NDArray[np.floating], k: int, own: Ints) -> Neighbors:
-    loops = kernels(_KERNELS)
+    loops = compiled(_LOOPS)
     n = D.shape[1]
     keys = np.full((len(D), k), np.inf)
     items = np.full((len(D), k), n, dtype=np.int64)

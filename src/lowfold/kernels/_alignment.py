@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold._core.operators import SparseOperator
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
@@ -52,7 +52,7 @@ def align(alignment: Alignment, *, run: Run | None = None) -> SparseOperator:
     Both K_ab and K_ba add the same products in the order of the patches, so no symmetrising is needed.
     """
     run = run or Run()
-    loops = kernels("lowfold.kernels._alignment_kernels")
+    loops = compiled("lowfold.kernels._alignment_loops")
     patches = alignment.patches
     n = patches.n_points
     indptr, members = patches.indptr, patches.members

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold._core.parallel import run_blocks
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
@@ -75,7 +75,7 @@ def limit_weights(C: Floats, *, tol: float = 1e-12) -> Floats:
 
 
 def _convex(C: Floats) -> Floats:
-    loops = kernels("lowfold.kernels._convex_kernels")
+    loops = compiled("lowfold.kernels._convex_loops")
     w = np.empty(C.shape[:2])
     loops.simplex_weights(np.ascontiguousarray(C), w)
     return w

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from lowfold._core.errors import InvalidInput, SolverFailed
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold._core.limits import Choice, Flag, Int, Limits, Null, Real
 from lowfold._core.memory import require
 from lowfold._core.parallel import block_slices, run_blocks
@@ -253,7 +253,7 @@ class RandomMap:
             return self._thin(X, run)
         out = np.zeros((X.shape[0], self.k), dtype=X.dtype)
         rows = block_slices(X.shape[0], max(256, 2**21 // max(self.k, 1)))
-        loop = kernels("lowfold.kernels._projection_kernels").project_sparse_rows if issparse(X) else None
+        loop = compiled("lowfold.kernels._projection_loops").project_sparse_rows if issparse(X) else None
         for features in block_slices(self.D, FEATURES * max(1, CHUNK // (FEATURES * self.k))):
             R = self._rows(features, X.dtype, run)
 
@@ -289,7 +289,7 @@ class RandomMap:
         out = np.empty((X.shape[0], self.k), dtype=X.dtype)
         rows = block_slices(X.shape[0], 512)
         signs = np.sign(R.data).astype(np.int8)
-        loops = kernels("lowfold.kernels._projection_kernels")
+        loops = compiled("lowfold.kernels._projection_loops")
         size = X.dtype.type(1 / np.sqrt(self.k * self.density))
         sparse = hasattr(X, "tocsr")
 

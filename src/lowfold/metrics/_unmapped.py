@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold._core.types import AnyFloats
 
 TURN = 2 * np.pi
@@ -17,7 +17,7 @@ TURN = 2 * np.pi
 
 def torus_block(P: AnyFloats, Q: AnyFloats) -> NDArray[np.float64]:
     """d_ij = sqrt(sum_k wrapped(p_ik - q_jk)^2), each difference of angles taken to [-pi, pi] by whole turns."""
-    torus_pairs = kernels("lowfold.metrics._compiled").torus_pairs
+    torus_pairs = compiled("lowfold.metrics._pair_loops").torus_pairs
     return np.asarray(torus_pairs(np.ascontiguousarray(P), np.ascontiguousarray(Q)), dtype=np.float64)
 
 
@@ -52,8 +52,8 @@ def minkowski_matched(A: AnyFloats, B: AnyFloats, *, p: float) -> NDArray[np.flo
 
 def callable_block(A: AnyFloats, B: AnyFloats, *, function: Callable[..., Any]) -> NDArray[np.float64]:
     """d_ij = function(a_i, b_j): a Python call per pair, unless the function is compiled by Numba."""
-    if _compiled(function):
-        call_pairs = kernels("lowfold.metrics._compiled").call_pairs
+    if _is_compiled(function):
+        call_pairs = compiled("lowfold.metrics._pair_loops").call_pairs
         return np.asarray(call_pairs(function, np.ascontiguousarray(A), np.ascontiguousarray(B)), dtype=np.float64)
     return np.array([[_called(function, a, b) for b in B] for a in A]).reshape(len(A), len(B))
 
@@ -70,5 +70,5 @@ def _called(function: Callable[..., Any], a: AnyFloats, b: AnyFloats) -> float:
     return float(value)
 
 
-def _compiled(function: Callable[..., Any]) -> bool:
+def _is_compiled(function: Callable[..., Any]) -> bool:
     return type(function).__module__.startswith("numba.") and hasattr(function, "py_func")

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold._core.parallel import Progress
 from lowfold._core.types import Floats
 from lowfold.optimize._momentum import Callback
 from lowfold.optimize._smacof import Minimum
-from lowfold.optimize._stress import KERNELS, EdgeTerms
+from lowfold.optimize._stress import LOOPS, EdgeTerms
 
 
 def isotonic(y: ArrayLike, weights: ArrayLike | None = None) -> Floats:
@@ -29,7 +29,7 @@ def isotonic(y: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     if len(mass) and not (mass > 0).all():
         raise InvalidInput(f"weights of an isotonic regression must be above 0; the smallest is {mass.min():g}")
     out = np.empty_like(values)
-    kernels(KERNELS).pool_adjacent_violators(values, mass, out)
+    compiled(LOOPS).pool_adjacent_violators(values, mass, out)
     return out
 
 

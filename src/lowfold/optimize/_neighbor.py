@@ -23,11 +23,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from lowfold._core.extras import load_extra
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold._core.parallel import block_slices, resolve_jobs, run_blocks
 from lowfold._core.types import Floats
 
-KERNELS = "lowfold.optimize._neighbor_kernels"
+LOOPS = "lowfold.optimize._neighbor_loops"
 STRIP = 256
 
 
@@ -74,7 +74,7 @@ class DenseAffinities:
         return cls(len(P), lambda part: (P, part.start), entropy, n_jobs)
 
     def pull(self, Y: Floats, student: bool) -> Floats:
-        loops = kernels(KERNELS)
+        loops = compiled(LOOPS)
         YT = np.ascontiguousarray(Y.T)
         out = np.zeros_like(YT)
 
@@ -88,7 +88,7 @@ class DenseAffinities:
         return np.ascontiguousarray(out.T)
 
     def pull_cost(self, Y: Floats, student: bool) -> float:
-        loops = kernels(KERNELS)
+        loops = compiled(LOOPS)
         YT = np.ascontiguousarray(Y.T)
         cost = np.zeros(self.n)
 
@@ -113,7 +113,7 @@ class SparseAffinities:
         return int(self.matrix.shape[0])
 
     def _sums(self, Y: Floats, student: bool) -> tuple[Floats, Floats]:
-        loops = kernels(KERNELS)
+        loops = compiled(LOOPS)
         A = self.matrix
         out, cost = np.zeros_like(Y), np.zeros(self.n)
         parts = block_slices(self.n, 4096)
@@ -149,7 +149,7 @@ class TSNECost:
 
 def _student(Y: Floats, n_jobs: int | None) -> tuple[Floats, float]:
     """sum_j w_ij^2 (y_i - y_j), and Z = sum_{k != l} w_kl."""
-    loops = kernels(KERNELS)
+    loops = compiled(LOOPS)
     YT = np.ascontiguousarray(Y.T)
     out, mass = np.zeros_like(YT), np.zeros(len(Y))
 
@@ -197,7 +197,7 @@ class GaussianCost:
     n_jobs: int | None = None
 
     def gradient(self, Y: Floats, exaggeration: float = 1.0) -> Floats:
-        loops = kernels(KERNELS)
+        loops = compiled(LOOPS)
         mass = _gaussian_masses(Y, self.n_jobs)
         a = np.full(len(Y), 0.5 / mass.sum()) if self.joint else 1.0 / mass
         YT = np.ascontiguousarray(Y.T)
@@ -221,7 +221,7 @@ class GaussianCost:
 
 def _gaussian_masses(Y: Floats, n_jobs: int | None) -> Floats:
     """sum_{l != i} exp(-||y_i - y_l||^2) of each point; never 0, so that a lone point far away stays defined."""
-    loops = kernels(KERNELS)
+    loops = compiled(LOOPS)
     YT = np.ascontiguousarray(Y.T)
     mass = np.zeros(len(Y))
     strips(
@@ -238,5 +238,5 @@ def row_divergence(P: Floats, Y: Floats, rows: Floats, student: bool) -> tuple[F
     P (m, n) has the new points' probabilities of the fixed points Y (n, d); u = w for Student's t and 1 for a Gaussian.
     """
     value, slope = np.empty(len(rows)), np.empty_like(rows)
-    kernels(KERNELS).row_divergences(P, Y, rows, student, value, slope)
+    compiled(LOOPS).row_divergences(P, Y, rows, student, value, slope)
     return value, slope

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold._core.types import Floats
 from lowfold.optimize._descend import descend_rows, polish_rows
-from lowfold.optimize._stress import KERNELS, NOWHERE, WEIGHTS
+from lowfold.optimize._stress import LOOPS, NOWHERE, WEIGHTS
 
 _NO_MATRIX = np.empty((0, 0))
 
@@ -49,7 +49,7 @@ def place_rows(
     kind = WEIGHTS[weights]
     if p != 2.0:
         return _by_gradient(delta, YT, start, kind, small, p, max_iter, tol)
-    loops = kernels(KERNELS)
+    loops = compiled(LOOPS)
     d, m = Y.shape[1], len(start)
     degree, total, moment = np.zeros(m), np.zeros(m), np.zeros((d, m))
     loops.weights_strip(delta, 0, NOWHERE, kind, _NO_MATRIX, small, YT, degree, total, moment)
@@ -82,7 +82,7 @@ def place_rows(
 def _by_gradient(
     delta: NDArray[np.floating], YT: Floats, start: Floats, kind: int, small: float, p: float, max_iter: int, tol: float
 ) -> tuple[Floats, Floats]:
-    loops = kernels(KERNELS)
+    loops = compiled(LOOPS)
 
     def function(rows: Floats, which: NDArray[np.int64]) -> tuple[Floats, Floats]:
         strip = np.ascontiguousarray(rows.T)

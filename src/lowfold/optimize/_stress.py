@@ -22,14 +22,14 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from lowfold._core.errors import SolverFailed
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold._core.memory import fits
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.types import Floats
 
 Strip = tuple[NDArray[np.floating], int]
 
-KERNELS = "lowfold.optimize._stress_kernels"
+LOOPS = "lowfold.optimize._stress_loops"
 STRIP = 256  # points of a strip: its sums stay in the nearest cache
 FACTORED = 3_000  # up to this many points V is factored once; beyond, solved by conjugate gradients
 NOWHERE = -(2**40)  # "own" of a strip that holds none of the points it is compared with
@@ -152,7 +152,7 @@ class PairTerms:
         return self.weights == "unit" and self.complete
 
     def sums(self, Y: Floats) -> Sums:
-        loops = kernels(KERNELS)
+        loops = compiled(LOOPS)
         n, d = Y.shape
         YT = np.ascontiguousarray(Y.T, dtype=self.delta.dtype if self.plain else np.float64)
         BY, rho, eta, stress = np.zeros((d, n)), np.zeros(n), np.zeros(n), np.zeros(n)
@@ -171,7 +171,7 @@ class PairTerms:
         return Sums(np.ascontiguousarray(BY.T), rho, eta, stress)
 
     def slopes(self, Y: Floats, p: float) -> Slopes:
-        loops = kernels(KERNELS)
+        loops = compiled(LOOPS)
         n, d = Y.shape
         YT = np.ascontiguousarray(Y.T)
         slope, eta, stress = np.zeros((d, n)), np.zeros(n), np.zeros(n)
@@ -194,7 +194,7 @@ class PairTerms:
 
     def _weigh(self, Y: Floats) -> tuple[Floats, Floats, Floats]:
         """Degrees, sums of w delta^2, and sums of w y."""
-        loops = kernels(KERNELS)
+        loops = compiled(LOOPS)
         n, d = Y.shape
         YT = np.ascontiguousarray(Y.T)
         degree, total, moment = np.zeros(n), np.zeros(n), np.zeros((d, n))
@@ -232,7 +232,7 @@ class PairTerms:
             return None
         V = np.empty((self.n, self.n))
         W = self.W if self.weights == "given" else _NO_MATRIX
-        kernels(KERNELS).weight_matrix(self.delta.matrix, WEIGHTS[self.weights], W, self.small, V)
+        compiled(LOOPS).weight_matrix(self.delta.matrix, WEIGHTS[self.weights], W, self.small, V)
         return factor_laplacian(V)
 
     def _weighting(self, part: slice, first: int) -> tuple[int, NDArray[np.floating], float]:
@@ -276,7 +276,7 @@ class EdgeTerms:
         parts = self._blocks()
         n, d = Y.shape
         BY, flat = np.zeros((len(parts), n, d)), np.zeros((len(parts), 3, n))
-        loops = kernels(KERNELS)
+        loops = compiled(LOOPS)
 
         def work(b: int) -> None:
             e = parts[b]
@@ -289,7 +289,7 @@ class EdgeTerms:
         """sum_e ratio_e (y_i - y_j) at i, and its negative at j: B(Y) Y for ratio = w dhat / d."""
         parts = self._blocks()
         out = np.zeros((len(parts), *Y.shape))
-        loops = kernels(KERNELS)
+        loops = compiled(LOOPS)
 
         def work(b: int) -> None:
             e = parts[b]
@@ -302,7 +302,7 @@ class EdgeTerms:
         parts = self._blocks()
         n, d = Y.shape
         slope, flat = np.zeros((len(parts), n, d)), np.zeros((len(parts), 2, n))
-        loops = kernels(KERNELS)
+        loops = compiled(LOOPS)
 
         def work(b: int) -> None:
             e = parts[b]
@@ -315,7 +315,7 @@ class EdgeTerms:
         """d_e for every edge."""
         out = np.empty(len(self.i))
         parts = self._blocks()
-        loops = kernels(KERNELS)
+        loops = compiled(LOOPS)
 
         def work(b: int) -> None:
             e = parts[b]

@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold._core.limits import Int, Null, check_limits
 from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
 from lowfold._core.types import Floats, Ints
 from lowfold.quality._score import Score
 from lowfold.quality._spaces import MetricLike, Space, by_rows, read_both, row_step
 
-_KERNELS = "lowfold.quality._rank_kernels"
+_LOOPS = "lowfold.quality._rank_loops"
 GROUPS = 64  # of blocks: each has a count per neighbourhood size of its own
 
 
@@ -109,7 +109,7 @@ def neighbor_ranks(
     """Ranks in one space of the k nearest neighbours in the other, for `n_neighbors` (None: min(10, (n - 1) // 2))."""
     space, image = read_both(X, Y, metric, metric_params)
     k = resolve_k(space.n, n_neighbors)
-    loops = kernels(_KERNELS)
+    loops = compiled(_LOOPS)
     of_embedding = np.empty((space.n, k), dtype=np.int32)
     of_data = np.empty((space.n, k), dtype=np.int32)
 
@@ -307,7 +307,7 @@ def compare_all(space: Space, image: Space, rows: Ints, k: int, n_jobs: int | No
     Counts are whole numbers, so that their sum over blocks does not depend on the order.
     """
     n, m = space.n, len(rows)
-    loops = kernels(_KERNELS)
+    loops = compiled(_LOOPS)
     of_embedding, of_data = np.empty((m, k), dtype=np.int32), np.empty((m, k), dtype=np.int32)
     points, correlation, sums = np.empty(m), np.empty(m), np.empty((6, m))
     weights = 1.0 / np.arange(1, n - 1)

@@ -29,7 +29,7 @@ from lowfold._core.memory import pretty_bytes
 from lowfold.select._worker import Task, build, run
 
 POLL = 0.02  # seconds between looks at a process
-START = 600.0  # seconds for loading packages, compiling kernels and warming up, before a process counts as stuck
+START = 600.0  # seconds for loading packages, compiling and warming up, before a process counts as stuck
 
 
 @dataclass(frozen=True, eq=False)

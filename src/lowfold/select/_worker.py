@@ -85,7 +85,7 @@ def embed(model: Any, X: Any, y: Any) -> NDArray[np.floating]:
 
 
 def warm_up(model: Any, X: Any, y: Any) -> None:
-    """Fit small parts first, so that compiling and loading kernels is not counted. What fails here fails again."""
+    """Fit small parts first, so that compiling and loading is not counted. What fails here fails again."""
     n, last = len(X), 0
     for size in WARM:
         rows = np.linspace(0, n - 1, min(size, n)).astype(np.int64)

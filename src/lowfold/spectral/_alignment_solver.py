@@ -19,7 +19,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold._core.operators import multiply
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
@@ -139,7 +139,7 @@ def _aggregates(matrix: csr_array, most: int) -> tuple[NDArray[np.int64], int]:
     size = np.where(rows == matrix.indices, 0.0, np.abs(matrix.data))
     largest = np.zeros(n)
     np.maximum.at(largest, rows, size)
-    loops = kernels("lowfold.spectral._order_kernels")
+    loops = compiled("lowfold.spectral._order_loops")
     share = STRONG
     while True:
         kept = (size >= share * largest[rows]) & (size > 0)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.types import Floats, Ints
 
@@ -103,7 +103,7 @@ def dissect(matrix: csr_array, *, most_entries: float, most_work: float) -> Tree
     """The tree of a symmetric pattern; None where the factor would have more entries or take more work than allowed."""
     indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
     leaf = int(np.clip(2 * len(indices) // max(len(indptr) - 1, 1), *LEAF))
-    cut = kernels("lowfold.spectral._order_kernels").dissect
+    cut = compiled("lowfold.spectral._order_loops").dissect
     order, start, stop, parent = cut(indptr, indices, leaf, most_entries, most_work)
     if len(start) == 0 and len(order) > 0:
         return None
@@ -113,7 +113,7 @@ def dissect(matrix: csr_array, *, most_entries: float, most_work: float) -> Tree
     start, stop, parent = start[by_start], stop[by_start], number[parent[by_start]]
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    loops = kernels("lowfold.spectral._cholesky_kernels")
+    loops = compiled("lowfold.spectral._cholesky_loops")
     pointer, rows, entries, work = loops.boundaries(
         indptr, indices, order, rank, start, stop, parent, most_entries, most_work
     )
@@ -142,7 +142,7 @@ def cholesky(matrix: csr_array, shift: float, tree: Tree, *, n_jobs: int | None)
     for node in np.flatnonzero(~inside).tolist():
         children = np.flatnonzero(tree.parent[tree.first[node] : node] == node) + tree.first[node]
         left_over[node] = front.trunk(node, {child: left_over.pop(child) for child in children.tolist()})
-    loops = kernels("lowfold.spectral._cholesky_kernels")
+    loops = compiled("lowfold.spectral._cholesky_loops")
     parts = (tree.start, tree.stop, tree.pointer, tree.rows, tree.place, L)
 
     def solve(B: Floats) -> Floats:
@@ -161,7 +161,7 @@ class _Fronts:
 
     def __init__(self, matrix: csr_array, shift: float, tree: Tree, L: Floats, n_jobs: int | None) -> None:
         self.tree, self.L, self.n_jobs = tree, L, n_jobs
-        self.loops: Any = kernels("lowfold.spectral._cholesky_kernels")
+        self.loops: Any = compiled("lowfold.spectral._cholesky_loops")
         indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
         self.matrix = (indptr, indices, matrix.data.astype(np.float64, copy=False), shift, tree.order, tree.rank)
         self.floor = 1e-16 * (float(np.abs(matrix.diagonal()).max(initial=0.0)) + shift)

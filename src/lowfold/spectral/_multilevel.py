@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from lowfold._core.jit import kernels
+from lowfold._core.jit import compiled
 from lowfold._core.operators import multiply
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.types import Floats
@@ -42,7 +42,7 @@ def near_order(matrix: csr_array) -> NDArray[np.int32]:
 def two_level(matrix: csr_array, null: Floats, *, n_jobs: int | None = None) -> TwoLevel:
     """Build the preconditioner of a psd matrix with non-positive off-diagonal entries and null vector `null` > 0."""
     n = int(matrix.shape[0])
-    loops = kernels("lowfold.spectral._order_kernels")
+    loops = compiled("lowfold.spectral._order_loops")
     label, count = loops.aggregate(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64))
     weight = np.sqrt(np.bincount(label, null**2, minlength=count))
     tentative = csr_array((null / weight[label], label, np.arange(n + 1)), shape=(n, count))
@@ -81,7 +81,7 @@ def _chebyshev(matrix: csr_array, inverse: Floats, n_jobs: int | None) -> Callab
     The wanted vectors lie far below, where the graph of aggregates takes over; multiplications are cheap beside the
     orthogonalisation of an outer iteration, so a strong smoother pays.
     """
-    loops = kernels("lowfold._core._product_kernels")
+    loops = compiled("lowfold._core._product_loops")
     indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
     rows = block_slices(int(matrix.shape[0]), -(-int(matrix.shape[0]) // 4))
     centre, half = (HIGH + LOW) / 2, (HIGH - LOW) / 2

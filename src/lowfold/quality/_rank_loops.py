@@ -1,4 +1,4 @@
-"""Numba kernels of the rank measures; imported on first use by `_ranks`, never with the package."""
+"""Loops of the rank measures. Numba, loaded on first use by `_ranks`."""
 
 from __future__ import annotations
 

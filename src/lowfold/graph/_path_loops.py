@@ -1,4 +1,4 @@
-"""Numba kernels of the shortest-path engine; imported on first use by `_paths`, never with the package.
+"""Loops of the shortest-path engine. Numba, loaded on first use by `_paths`.
 
 A batch carries LANES = ROW_BYTES / itemsize sources at once. `labels[v]` is one row of LANES tentative distances, one
 per source, and every edge operation works on whole rows, so the machine's vector unit serves all sources of the batch
