@@ -24,9 +24,12 @@ from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import Floats
-from lowfold.graph import Graph, Measured, components, read_matrix
-from lowfold.sdp import refine as refine_locally
-from lowfold.sdp import unfold, unfolding
+from lowfold.graph._components import components
+from lowfold.graph._source import Measured, read_matrix
+from lowfold.graph._types import Graph
+from lowfold.sdp._door import unfold
+from lowfold.sdp._program import unfolding
+from lowfold.sdp._refine import refine as refine_locally
 
 
 @dataclass(frozen=True, eq=False)

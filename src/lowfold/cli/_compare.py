@@ -14,7 +14,7 @@ from lowfold.cli._errors import told_once, wrong_usage
 from lowfold.cli._shared import Debug, File, Force, Memory, Quiet, Read
 
 if TYPE_CHECKING:
-    from lowfold.select import Row
+    from lowfold.select._compare_types import Row
 
 EXAMPLES = [
     "lowfold compare data.csv --methods pca,isomap,ltsa --out report.html",
@@ -72,7 +72,7 @@ def compare(
     """
     from lowfold.cli._data import read_input, refuse_existing, tell
     from lowfold.cli._values import parse_settings
-    from lowfold.select import compare as run
+    from lowfold.select._compare import compare as run
 
     names, given = _methods(methods), _settings(settings or [])
     if out is not None and Path(out).suffix.lower() not in (".html", ".htm"):
@@ -106,7 +106,7 @@ def compare(
         columns = {"columns": table.columns, "labels_name": known["labels_name"], "color_name": known["color_name"]}
         found = replace(found, settings={**found.settings, **columns})
         if out is not None:
-            from lowfold.viz import write_report
+            from lowfold.viz._report import write_report
 
             line = _again(file, names, given, found.settings, aside=(label or [], truth or [], color))
             write_report(found, out, overwrite=force, command=line)

@@ -45,7 +45,7 @@ def diagnose(
     from lowfold.cli._data import read_input, tell
     from lowfold.cli._errors import told_once
     from lowfold.cli._values import parse_settings
-    from lowfold.quality import diagnose as find
+    from lowfold.quality._diagnose import diagnose as find
 
     with told_once(quiet):
         matrix = metric.startswith("precomputed")

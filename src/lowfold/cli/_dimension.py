@@ -68,7 +68,7 @@ def dimension(
     from lowfold.cli._embed import _check_picture
     from lowfold.cli._errors import told_once
     from lowfold.cli._values import parse_settings
-    from lowfold.dimension import Estimates
+    from lowfold.dimension._estimate import Estimates
 
     with config_context(memory=memory), told_once(quiet):
         names = estimator_names(method or [])
@@ -89,7 +89,7 @@ def dimension(
             columns, values = local_columns(estimates)
             write_output(local, values, columns, carried(table, columns), force=force, quiet=quiet)
         if out is not None:
-            from lowfold.viz import dimension_curves
+            from lowfold.viz._curves import dimension_curves
 
             n, D = table.X.shape
             dimension_curves(estimates, path=out, title=f"{file}: {n} points" + ("" if matrix else f", {D} columns"))
@@ -104,8 +104,8 @@ def estimator_names(given: Sequence[str]) -> list[str]:
 
     from lowfold.cli._errors import wrong_usage
     from lowfold.cli._values import plain
-    from lowfold.dimension import NAMES, other_names
-    from lowfold.dimension._other import PREFIX
+    from lowfold.dimension._all import NAMES
+    from lowfold.dimension._other import PREFIX, other_names
 
     by_plain = {plain(name): name for name in NAMES}
     families = {family: [name for name in NAMES if name.startswith(family + "_")] for family in ("linear", "capacity")}
@@ -129,7 +129,7 @@ def estimator_names(given: Sequence[str]) -> list[str]:
 
 def _estimate(X: Any, name: str, metric: str, params: str | None, seed: int, n_jobs: int | None) -> Any:
     from lowfold.cli._values import parse_value
-    from lowfold.dimension import estimate_all
+    from lowfold.dimension._all import estimate_all
 
     chosen = None if params is None else parse_value(params)
     if chosen is not None and not isinstance(chosen, dict):

@@ -57,7 +57,7 @@ def embed(
         took = time.perf_counter() - start
         _write(model, Y, table, out, save, force=force, quiet=quiet)
         if plot is not None:
-            from lowfold.viz import scatter
+            from lowfold.viz._scatter import scatter
 
             scatter(Y, path=plot, title=f"{type(model).__name__}, {len(Y)} points", **shown)
         tell(_weights(model, files), quiet=quiet)

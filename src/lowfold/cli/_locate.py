@@ -52,8 +52,8 @@ def locate(
     """
     import numpy as np
 
-    from lowfold.apps import locate as find
-    from lowfold.apps import position_error
+    from lowfold.apps.sensor_network import locate as find
+    from lowfold.apps.sensor_network import position_error
 
     if out != "-" and Path(out).exists() and not force:
         raise FileProblem(f"{out} exists; use --force to overwrite it, or another name")

@@ -36,14 +36,14 @@ def methods_table() -> str:
 
 def datasets_table() -> str:
     """The generators that give points."""
-    from lowfold.datasets import SURFACES
+    from lowfold.datasets._table import SURFACES
 
     return columns_of([(name, entry.description) for name, entry in SURFACES.items()], ("data set", "what it is"))
 
 
 def made(name: str, common: Mapping[str, Any], settings: Sequence[str]) -> Any:
     """The named data set with these options."""
-    from lowfold.datasets import SURFACES
+    from lowfold.datasets._table import SURFACES
 
     by_plain = {plain(key): key for key in SURFACES}
     if plain(name) not in by_plain:

@@ -61,7 +61,7 @@ def tune(
     from lowfold.cli._data import is_matrix, read_input, tell
     from lowfold.cli._errors import told_once
     from lowfold.cli._values import find_method, method_class, parameters_for, parse_settings
-    from lowfold.select import tune as choose
+    from lowfold.select._tune import tune as choose
 
     candidates = {
         "n_neighbors": _numbers(n_neighbors, "--n-neighbors"),

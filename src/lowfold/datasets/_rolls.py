@@ -22,7 +22,7 @@ from lowfold.datasets._sampling import (
     noisy,
 )
 from lowfold.datasets._types import Dataset
-from lowfold.geometry import SWISS_ROLL_ANGLES, swiss_roll_angle, swiss_roll_arclength
+from lowfold.geometry._closed import SWISS_ROLL_ANGLES, swiss_roll_angle, swiss_roll_arclength
 
 
 def swiss_roll(

@@ -22,7 +22,7 @@ from lowfold.datasets._sampling import (
     wrap,
 )
 from lowfold.datasets._types import Dataset
-from lowfold.geometry import great_circle_distance
+from lowfold.geometry._closed import great_circle_distance
 
 TURN = (0.0, 2 * np.pi)
 

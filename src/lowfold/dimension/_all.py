@@ -16,7 +16,7 @@ from lowfold.dimension._nearest import maximum_likelihood, two_nearest
 from lowfold.dimension._other import PREFIX, other
 from lowfold.dimension._read import MetricLike, Params, read_source
 from lowfold.dimension._unfolding import mvu_spectrum
-from lowfold.graph import Pairs
+from lowfold.graph._source import Pairs
 
 NAMES = (
     "linear_exact",

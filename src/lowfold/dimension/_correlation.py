@@ -25,7 +25,7 @@ from lowfold.dimension._estimate import (
 )
 from lowfold.dimension._linear import require_range
 from lowfold.dimension._read import MetricLike, Params, distance_rows, distinct, read_source, typical_distance
-from lowfold.graph import Pairs, Points
+from lowfold.graph._source import Pairs, Points
 
 N_RADII = 16
 BENT = 0.25  # slopes of the two halves that differ by more than this share are no straight line

@@ -17,8 +17,9 @@ from lowfold._core.stacks import singular_values, stacked_svd
 from lowfold._core.types import Floats, Ints
 from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled
 from lowfold.dimension._read import distinct, read_points, read_source
-from lowfold.graph import Points, default_neighbors, neighborhoods
-from lowfold.metrics import resolve_metric
+from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
+from lowfold.graph._source import Points
+from lowfold.metrics._resolve import resolve_metric
 
 RULES = ("exact", "energy", "gap")
 SECOND = 0.2  # share of the points that makes a second local dimension worth a word

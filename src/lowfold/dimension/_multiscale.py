@@ -19,7 +19,7 @@ from lowfold._core.types import Floats, Ints
 from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled, slope
 from lowfold.dimension._linear import require_range
 from lowfold.dimension._read import distinct, read_source
-from lowfold.graph import Points
+from lowfold.graph._source import Points
 
 N_RADII = 10
 TANGENT, CURVATURE = 0.5, 1.5  # exponents of growth that separate noise, tangent and curvature

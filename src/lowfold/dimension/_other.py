@@ -16,7 +16,7 @@ from lowfold._core.random import generator
 from lowfold._core.types import Floats, Ints
 from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled
 from lowfold.dimension._read import distinct, read_source
-from lowfold.graph import Points
+from lowfold.graph._source import Points
 
 PREFIX = "skdim:"
 FEWEST = 20  # points on which the curve is still drawn

@@ -9,9 +9,10 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import Floats, Ints
-from lowfold.graph import PRECOMPUTED, Measured, Pairs, Points, read_matrix
-from lowfold.metrics import Metric, resolve_metric
+from lowfold.graph._source import PRECOMPUTED, Measured, Pairs, Points, read_matrix
+from lowfold.metrics._metric import Metric
 from lowfold.metrics._points import as_points
+from lowfold.metrics._resolve import resolve_metric
 
 MetricLike = str | Callable[..., Any] | Metric
 Params = Mapping[str, Any] | None

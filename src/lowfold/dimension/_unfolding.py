@@ -17,8 +17,10 @@ from lowfold._core.types import Floats, Ints
 from lowfold.dimension._capacity import farthest_first
 from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled
 from lowfold.dimension._read import MetricLike, Params, distance_rows, distinct, read_source
-from lowfold.graph import Pairs, Points, components, neighborhoods
-from lowfold.sdp import neighbor_pairs
+from lowfold.graph._components import components
+from lowfold.graph._neighborhoods import neighborhoods
+from lowfold.graph._source import Pairs, Points
+from lowfold.sdp._program import neighbor_pairs
 
 FAINT_GAP = 2.0  # a ratio of neighbouring eigenvalues below this is no gap
 SMALL = 1500  # pairs that are solved to the end

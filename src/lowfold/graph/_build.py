@@ -17,7 +17,8 @@ from lowfold.graph._neighborhoods import neighborhoods
 from lowfold.graph._search import SEARCHES
 from lowfold.graph._source import PRECOMPUTED, Points, Source, read_matrix
 from lowfold.graph._types import Neighbors
-from lowfold.metrics import Metric, resolve_metric
+from lowfold.metrics._metric import Metric
+from lowfold.metrics._resolve import resolve_metric
 
 
 def _source(X: Any, metric: str | Callable[..., Any] | Metric, metric_params: Mapping[str, Any] | None) -> Source:

@@ -12,7 +12,8 @@ from scipy.sparse import csr_array, issparse
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import Floats
 from lowfold.graph._types import Neighbors
-from lowfold.metrics import Metric, similarity_to_distance
+from lowfold.metrics._dissimilarity import similarity_to_distance
+from lowfold.metrics._metric import Metric
 
 Points64 = NDArray[np.floating]
 

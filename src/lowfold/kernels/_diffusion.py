@@ -18,9 +18,9 @@ from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator, SparseOperator
 from lowfold._core.stacks import stacked_eigvalsh
 from lowfold._core.types import Floats
-from lowfold.graph import Graph, Neighbors
+from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._gaussian import auto_scale
-from lowfold.spectral import Eigenpairs
+from lowfold.spectral._types import Eigenpairs
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from lowfold._core.operators import CentredGram
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigvalsh
 from lowfold._core.types import Floats
-from lowfold.spectral import largest, smallest
+from lowfold.spectral._doors import largest, smallest
 
 
 def _square(D: ArrayLike) -> Floats:

@@ -8,7 +8,8 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import Floats
-from lowfold.graph import Graph, Weights
+from lowfold.graph._types import Graph
+from lowfold.graph._weights import Weights
 
 
 def auto_scale(graph: Graph) -> float:

@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
-from lowfold.graph import Graph, Measured, Pairs, Source, geodesics
+from lowfold.graph._geodesics import geodesics
+from lowfold.graph._source import Measured, Pairs, Source
+from lowfold.graph._types import Graph
 
 LANDMARK_RULES = ("maxmin", "random", "kmeans++")
 

@@ -11,7 +11,7 @@ from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh, stacked_svd
 from lowfold._core.types import AnyFloats, Floats
-from lowfold.graph import Neighbors
+from lowfold.graph._types import Neighbors
 
 
 @dataclass(frozen=True, eq=False)

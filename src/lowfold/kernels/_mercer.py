@@ -18,7 +18,7 @@ from lowfold._core.memory import require
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
-from lowfold.spectral import fix_signs
+from lowfold.spectral._types import fix_signs
 
 Gram = Callable[[Floats, Floats], Floats]
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats, Ints
-from lowfold.graph import Measured, Neighbors, Pairs, Points, Source
+from lowfold.graph._source import Measured, Pairs, Points, Source
+from lowfold.graph._types import Neighbors
 
 NewPoints = NDArray[np.floating] | Neighbors  # rows of features or of distances, or the measured distances alone
 

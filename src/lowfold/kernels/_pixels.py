@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
-from lowfold.graph import Graph
+from lowfold.graph._types import Graph
 
 
 def pixel_graph(image: ArrayLike, *, radius: float = 5.0, intensity: float = 0.1, distance: float = 4.0) -> Graph:

@@ -12,7 +12,8 @@ import numpy as np
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import Floats, Ints
-from lowfold.graph import Bridges, Graph, Neighbors
+from lowfold.graph._connect import Bridges
+from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._patches import Geometry, Patches
 from lowfold.kernels._tangent import affine_basis, orthonormal_columns, tangents

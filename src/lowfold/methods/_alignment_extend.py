@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Measured, Neighbors, Pairs
-from lowfold.kernels import Lengths, applied_reg, geometry_of, gram_weights, tangents
+from lowfold.graph._source import Measured, Pairs
+from lowfold.graph._types import Neighbors
+from lowfold.kernels._lle import applied_reg, gram_weights
+from lowfold.kernels._patches import Lengths, geometry_of
+from lowfold.kernels._tangent import tangents
 from lowfold.methods._fit import Queries, Trained
 
 

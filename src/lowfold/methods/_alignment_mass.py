@@ -12,7 +12,7 @@ from lowfold._core.operators import SparseOperator
 from lowfold._core.parallel import block_slices
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
-from lowfold.graph import Points, Source
+from lowfold.graph._source import Points, Source
 
 MASSES = ("auto", "points", "kernel")
 

@@ -20,23 +20,20 @@ from lowfold._core.errors import AccuracyWarning, Disconnected, DisconnectedWarn
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Ints
-from lowfold.graph import (
-    Bridges,
-    Graph,
-    Neighbors,
-    Source,
-    connecting_k,
-    default_neighbors,
-    find_bridges,
-    neighborhoods,
-)
-from lowfold.kernels import Alignment, Geometry, Patches, align, bridge_alignment, geometry_of, kernel_sum, twins
+from lowfold.graph._connect import Bridges, connecting_k, find_bridges
+from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
+from lowfold.graph._source import Source
+from lowfold.graph._types import Graph, Neighbors
+from lowfold.kernels._alignment import Alignment, align, kernel_sum
+from lowfold.kernels._patches import Geometry, Patches, geometry_of, twins
+from lowfold.kernels._unfold import bridge_alignment
 from lowfold.methods._alignment_extend import NearestCorner
 from lowfold.methods._alignment_mass import choose_mass, diagonal_mass
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._graph_method import GraphMethod
-from lowfold.spectral import Eigenpairs, smallest
+from lowfold.spectral._doors import smallest
+from lowfold.spectral._types import Eigenpairs
 
 
 class AlignmentMethod(GraphMethod):
@@ -232,7 +229,7 @@ class AlignmentMethod(GraphMethod):
             fit = self._embed(part, run)
             self.component_labels_ = self_labels
             return fit
-        from lowfold.kernels import tangents
+        from lowfold.kernels._tangent import tangents
 
         assert part.neighbors is not None
         P = geometry_of(part.source, part.neighbors).centred(np.arange(part.n)[None])

@@ -22,12 +22,14 @@ from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import PRECOMPUTED, nearest, query_neighborhoods
+from lowfold.graph._neighborhoods import query_neighborhoods
+from lowfold.graph._search import nearest
+from lowfold.graph._source import PRECOMPUTED
 from lowfold.methods._fit import Data, Fit, Trained
 from lowfold.methods._input import check_range, read_data, read_queries
 from lowfold.methods._normalize import normal_map
 from lowfold.methods._parameters import LIMITS, splice
-from lowfold.metrics import pairwise
+from lowfold.metrics._pairwise import pairwise
 
 
 class Method(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from lowfold._core.types import Ints
-from lowfold.graph import Neighbors, strong_components
+from lowfold.graph._components import strong_components
+from lowfold.graph._types import Neighbors
 
 
 def closed_class_labels(neighbors: Neighbors) -> Ints:

@@ -14,12 +14,16 @@ from lowfold._core.memory import fits
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Graph, Measured, Pairs, Points, components, geodesics
+from lowfold.graph._components import components
+from lowfold.graph._geodesics import geodesics
+from lowfold.graph._source import Measured, Pairs, Points
+from lowfold.graph._types import Graph
 from lowfold.methods._extend import gram_coordinates
 from lowfold.methods._fit import Data
-from lowfold.metrics import pairwise
-from lowfold.optimize import Computed, EdgeTerms, Held, PairTerms
-from lowfold.spectral import largest, principal_axes
+from lowfold.metrics._pairwise import pairwise
+from lowfold.optimize._stress import Computed, EdgeTerms, Held, PairTerms
+from lowfold.spectral._doors import largest
+from lowfold.spectral._principal import principal_axes
 
 FLOAT32_ABOVE = 5_000  # points; dissimilarities are kept in float32 above
 LANDMARKS = 500  # points that the classical start of a large set is computed from

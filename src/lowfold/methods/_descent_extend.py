@@ -12,10 +12,10 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Neighbors
+from lowfold.graph._types import Neighbors
 from lowfold.methods._descent import measured_columns
 from lowfold.methods._fit import Queries, Trained
-from lowfold.optimize import place_rows, triangulate
+from lowfold.optimize._rows import place_rows, triangulate
 
 NEVER = np.empty(0)
 

@@ -14,12 +14,16 @@ from scipy.sparse import csr_array
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Graph, Measured, Neighbors, Pairs, Points, nearest, query_neighborhoods, within_radius
-from lowfold.kernels import Profile
+from lowfold.graph._neighborhoods import query_neighborhoods
+from lowfold.graph._radius import within_radius
+from lowfold.graph._search import nearest
+from lowfold.graph._source import Measured, Pairs, Points
+from lowfold.graph._types import Graph, Neighbors
+from lowfold.kernels._diffusion import Profile
 from lowfold.methods._extend import _take
 from lowfold.methods._fit import Data, Extension, Queries, Trained
-from lowfold.metrics import pairwise
-from lowfold.spectral import nystrom
+from lowfold.metrics._pairwise import pairwise
+from lowfold.spectral._nystrom import nystrom
 
 
 def unbridged(data: Data, symmetrize: str) -> Graph:

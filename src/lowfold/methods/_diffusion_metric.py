@@ -12,12 +12,13 @@ from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator, Operator
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.types import Floats
-from lowfold.graph import nearest, query_neighborhoods
-from lowfold.kernels import Walk
+from lowfold.graph._neighborhoods import query_neighborhoods
+from lowfold.graph._search import nearest
+from lowfold.kernels._diffusion import Walk
 from lowfold.methods._diffusion_extend import DiffusionRow
 from lowfold.methods._extend import _take
 from lowfold.methods._input import read_queries
-from lowfold.metrics import pairwise
+from lowfold.metrics._pairwise import pairwise
 
 
 def diffusion_distances(model: Any, A: Any, B: Any = None) -> Floats:

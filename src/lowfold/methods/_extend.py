@@ -12,10 +12,13 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Measured, Neighbors, Pairs, Points, nearest, seeded_geodesics
-from lowfold.kernels import barycentric_weights
+from lowfold.graph._geodesics import seeded_geodesics
+from lowfold.graph._search import nearest
+from lowfold.graph._source import Measured, Pairs, Points
+from lowfold.graph._types import Neighbors
+from lowfold.kernels._barycentric import barycentric_weights
 from lowfold.methods._fit import Extension, Inverse, Queries, Trained
-from lowfold.metrics import resolve_metric
+from lowfold.metrics._resolve import resolve_metric
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Bridges, Graph, Measured, Neighbors, Pairs, Points, Source
-from lowfold.spectral import Eigenpairs
+from lowfold.graph._connect import Bridges
+from lowfold.graph._source import Measured, Pairs, Points, Source
+from lowfold.graph._types import Graph, Neighbors
+from lowfold.spectral._types import Eigenpairs
 
 Queries = NDArray[np.floating] | Pairs | Measured
 

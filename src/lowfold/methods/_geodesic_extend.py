@@ -14,7 +14,8 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Graph, Neighbors, seeded_geodesics
+from lowfold.graph._geodesics import seeded_geodesics
+from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods._extend import gram_coordinates
 from lowfold.methods._fit import Queries, Trained
 

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.memory import require
-from lowfold.graph import Neighbors, query_neighborhoods, seeded_geodesics
+from lowfold.graph._geodesics import seeded_geodesics
+from lowfold.graph._neighborhoods import query_neighborhoods
+from lowfold.graph._types import Neighbors
 from lowfold.methods._input import read_queries
 
 
@@ -45,7 +47,7 @@ def _attached(model: Any, X: Any) -> Neighbors:
     first = found.indptr[:-1]
     known = found.distances[first] == 0
     keep = np.where(known, 1, found.counts)
-    from lowfold.graph import trim
+    from lowfold.graph._search import trim
 
     lengths = getattr(model._extend, "lengths", None)  # conformal edges are measured in units of the local spacing
     return trim(found if lengths is None else lengths(found), keep)

@@ -12,19 +12,14 @@ from numpy.typing import NDArray
 from lowfold._core.errors import Disconnected, DisconnectedWarning, InvalidInput
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import (
-    Bridges,
-    Graph,
-    components,
-    connecting_k,
-    default_neighbors,
-    find_bridges,
-    neighborhoods,
-)
+from lowfold.graph._components import components
+from lowfold.graph._connect import Bridges, connecting_k, find_bridges
+from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
+from lowfold.graph._types import Graph
 from lowfold.methods._base import Method
 from lowfold.methods._extend import Barycentric, Piece, Pieces
 from lowfold.methods._fit import Data, Fit, Trained
-from lowfold.metrics import pairwise
+from lowfold.metrics._pairwise import pairwise
 
 
 class GraphMethod(Method):

@@ -10,9 +10,10 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from lowfold._core.errors import InvalidInput
-from lowfold.graph import PRECOMPUTED, Graph, Measured, Neighbors, Pairs, Points, read_matrix
+from lowfold.graph._source import PRECOMPUTED, Measured, Pairs, Points, read_matrix
+from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods._fit import Data
-from lowfold.metrics import resolve_metric
+from lowfold.metrics._resolve import resolve_metric
 
 LARGEST, SMALLEST = 1e70, 1e-70  # fourth powers of distances and sums over points stay inside float64
 

@@ -15,12 +15,14 @@ from lowfold._core.limits import Choice, Function, Limits, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Neighbors, components, default_neighbors, neighborhoods
-from lowfold.kernels import Linearised, linearised
+from lowfold.graph._components import components
+from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
+from lowfold.graph._types import Neighbors
+from lowfold.kernels._linearised import Linearised, linearised
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project, regression_back
 from lowfold.methods._parameters import LIMITS
-from lowfold.metrics import METRICS
+from lowfold.metrics._table import METRICS
 
 LINEAR_GRAPH_LIMITS: Limits = {
     **LIMITS,

@@ -13,7 +13,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Neighbors
+from lowfold.graph._types import Neighbors
 from lowfold.methods._base import Method
 from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._input import check_range, read_points

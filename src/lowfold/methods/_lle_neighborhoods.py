@@ -12,8 +12,11 @@ from lowfold._core.limits import Int
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Ints
-from lowfold.graph import Neighbors, Points, Source, neighborhoods, trim
-from lowfold.kernels import Patches, geometry_of
+from lowfold.graph._neighborhoods import neighborhoods
+from lowfold.graph._search import trim
+from lowfold.graph._source import Points, Source
+from lowfold.graph._types import Neighbors
+from lowfold.kernels._patches import Patches, geometry_of
 from lowfold.methods._alignment_method import distinct_neighborhoods
 
 

@@ -12,20 +12,14 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Measured, Pairs, Points, nearest
+from lowfold.graph._search import nearest
+from lowfold.graph._source import Measured, Pairs, Points
 from lowfold.methods._descent import classical_start, stress_terms, symmetric_dissimilarities
 from lowfold.methods._fit import Data
-from lowfold.optimize import (
-    Bandwidths,
-    Computed,
-    DenseAffinities,
-    PairTerms,
-    SparseAffinities,
-    joint_bandwidth,
-    row_bandwidths,
-    row_probabilities,
-)
-from lowfold.spectral import principal_axes
+from lowfold.optimize._neighbor import DenseAffinities, SparseAffinities
+from lowfold.optimize._perplexity import Bandwidths, joint_bandwidth, row_bandwidths, row_probabilities
+from lowfold.optimize._stress import Computed, PairTerms
+from lowfold.spectral._principal import principal_axes
 
 HELD = 4_096  # points up to which P is one block in memory; beyond, its strips are made when they are needed
 ROWS = 256

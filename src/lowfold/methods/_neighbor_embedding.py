@@ -20,25 +20,17 @@ from lowfold._core.operators import DenseOperator, Operator, SparseOperator
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Neighbors
+from lowfold.graph._types import Neighbors
 from lowfold.methods._base import Method
 from lowfold.methods._descent import measured_columns
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._neighbor_affinity import HELD, layout_start, neighbor_count, resolve_perplexity
 from lowfold.methods._parameters import LIMITS
-from lowfold.optimize import (
-    Affinities,
-    Layout,
-    SparseAffinities,
-    default_momentum,
-    descend_rows,
-    momentum_descent,
-    polish_rows,
-    row_bandwidths,
-    row_divergence,
-    row_probabilities,
-)
+from lowfold.optimize._descend import descend_rows, polish_rows
+from lowfold.optimize._momentum import Layout, default_momentum, momentum_descent
+from lowfold.optimize._neighbor import Affinities, SparseAffinities, row_divergence
+from lowfold.optimize._perplexity import row_bandwidths, row_probabilities
 
 NEIGHBOR_LIMITS: Limits = {
     **LIMITS,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from lowfold._core.limits import Choice, Flag, Function, Int, IntArray, Jobs, Limit, Null, Real, Seed, Table
-from lowfold.graph import PRECOMPUTED, SEARCHES
-from lowfold.metrics import METRICS
+from lowfold.graph._search import SEARCHES
+from lowfold.graph._source import PRECOMPUTED
+from lowfold.metrics._table import METRICS
 
 NORMALIZATIONS = ("natural", "orthonormal", "unit")
 DISCONNECTED = ("connect", "raise", "largest", "separate")

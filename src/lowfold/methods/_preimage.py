@@ -12,8 +12,8 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Points
-from lowfold.kernels import Mercer, squared_distances
+from lowfold.graph._source import Points
+from lowfold.kernels._functions import Mercer, squared_distances
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Trained
 

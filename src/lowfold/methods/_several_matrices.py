@@ -16,11 +16,11 @@ from lowfold._core.limits import Choice, Limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import Floats
-from lowfold.graph import Pairs
+from lowfold.graph._source import Pairs
 from lowfold.methods._base import Method
 from lowfold.methods._descent import symmetric_dissimilarities
 from lowfold.methods._fit import Data
-from lowfold.metrics import similarity_to_distance
+from lowfold.metrics._dissimilarity import similarity_to_distance
 
 MATRIX_KINDS: Limits = {"metric": (Choice(("precomputed", "precomputed_squared", "precomputed_similarity")),)}
 

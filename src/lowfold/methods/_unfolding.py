@@ -14,11 +14,12 @@ from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
-from lowfold.graph import Graph, Measured, Neighbors, Pairs, Points
+from lowfold.graph._source import Measured, Pairs, Points
+from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods._fit import Data
 from lowfold.methods._graph_method import GraphMethod
-from lowfold.sdp import Solution
-from lowfold.spectral import Eigenpairs, fix_signs
+from lowfold.sdp._solution import Solution
+from lowfold.spectral._types import Eigenpairs, fix_signs
 
 
 class UnfoldingMethod(GraphMethod):

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Neighbors, Points
+from lowfold.graph._source import Points
+from lowfold.graph._types import Neighbors
 from lowfold.kernels._connection import align, local_pca
 from lowfold.methods._diffusion_extend import query_edges
 from lowfold.methods._fit import Queries, Trained

@@ -11,7 +11,8 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.types import Floats
-from lowfold.graph import nearest, query_neighborhoods
+from lowfold.graph._neighborhoods import query_neighborhoods
+from lowfold.graph._search import nearest
 from lowfold.methods._input import read_queries
 
 

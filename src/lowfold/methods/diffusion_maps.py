@@ -17,19 +17,22 @@ from lowfold._core.limits import Choice, Function, Int, IntArray, Limits, Null, 
 from lowfold._core.operators import Operator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Graph, Pairs, Points, find_bridges, nearest, within_radius
-from lowfold.kernels import (
-    LANDMARK_RULES,
+from lowfold.graph._connect import find_bridges
+from lowfold.graph._radius import within_radius
+from lowfold.graph._search import nearest
+from lowfold.graph._source import Pairs, Points
+from lowfold.graph._types import Graph
+from lowfold.kernels._diffusion import (
     SCALES,
     Profile,
     Walk,
-    choose_landmarks,
     complete_weights,
     local_scales,
     markov,
     markov_dense,
     std_scale,
 )
+from lowfold.kernels._landmarks import LANDMARK_RULES, choose_landmarks
 from lowfold.methods._diffusion_extend import (
     DiffusionRow,
     ThroughLandmarks,
@@ -42,7 +45,8 @@ from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Trained
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral import Eigenpairs, largest
+from lowfold.spectral._doors import largest
+from lowfold.spectral._types import Eigenpairs
 
 CONVENTIONS = ("markov", "degree", "symmetric")
 Weighting = Literal["heat", "binary", "self_tuning", "precomputed"] | Callable[[Floats], Floats]

@@ -21,14 +21,16 @@ from lowfold._core.parallel import block_slices, single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh, stacked_svd
 from lowfold._core.types import Floats
-from lowfold.graph import Neighbors, Points
+from lowfold.graph._source import Points
+from lowfold.graph._types import Neighbors
 from lowfold.kernels._latent import FLOOR, Latent, closed_form, complete_em_step, em_step, filled, posterior
 from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._input import check_range
 from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._parameters import LIMITS
-from lowfold.metrics import resolve_metric
-from lowfold.spectral import Scatter, fix_signs
+from lowfold.metrics._resolve import resolve_metric
+from lowfold.spectral._scatter import Scatter
+from lowfold.spectral._types import fix_signs
 
 
 class EMPCA(LinearMethod):

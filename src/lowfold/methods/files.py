@@ -177,7 +177,7 @@ class _Arrays:
     def _object(self, value: Any, where: str) -> Any:
         from scipy.sparse import issparse
 
-        from lowfold.metrics import Metric
+        from lowfold.metrics._metric import Metric
 
         name = type(value).__name__
         if isinstance(value, Metric) and value.name != "callable":
@@ -259,7 +259,7 @@ class _Reader:
 
     def _object(self, kind: str, value: Any, node: dict[str, Any]) -> Any:
         if kind == "metric":
-            from lowfold.metrics import resolve_metric
+            from lowfold.metrics._resolve import resolve_metric
 
             return resolve_metric(str(value), self.decode(node["params"]), None)
         if kind == "csr":

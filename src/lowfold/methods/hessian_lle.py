@@ -15,8 +15,10 @@ from lowfold._core.limits import Choice, Flag, Int, Limits, Null
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
-from lowfold.graph import Neighbors
-from lowfold.kernels import Alignment, Geometry, Patches, hessian_alignment, quadratic_dimension
+from lowfold.graph._types import Neighbors
+from lowfold.kernels._alignment import Alignment
+from lowfold.kernels._hessian import hessian_alignment, quadratic_dimension
+from lowfold.kernels._patches import Geometry, Patches
 from lowfold.methods._alignment_extend import PatchMap
 from lowfold.methods._alignment_mass import MASSES
 from lowfold.methods._alignment_method import AlignmentMethod

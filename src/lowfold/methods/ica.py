@@ -21,7 +21,9 @@ from lowfold.kernels._independent import infomax, least_dependent, spacing_entro
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral import Scatter, fix_signs, principal_axes
+from lowfold.spectral._principal import principal_axes
+from lowfold.spectral._scatter import Scatter
+from lowfold.spectral._types import fix_signs
 
 
 class ICA(LinearMethod):

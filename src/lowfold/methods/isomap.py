@@ -19,14 +19,17 @@ from lowfold._core.limits import Choice, Flag, Int, IntArray, Limits, Null, Real
 from lowfold._core.operators import CentredGram
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Graph, geodesics
-from lowfold.kernels import LANDMARK_RULES, centred_gram, choose_landmarks, minimal_shift, shift_bound
+from lowfold.graph._geodesics import geodesics
+from lowfold.graph._types import Graph
+from lowfold.kernels._euclidean import minimal_shift, shift_bound
+from lowfold.kernels._gram import centred_gram
+from lowfold.kernels._landmarks import LANDMARK_RULES, choose_landmarks
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._geodesic_extend import LandmarkRow, conformal_factors, conformal_lengths, triangulate
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral import largest
+from lowfold.spectral._doors import largest
 
 PATHS = ("auto", "sweep", "dijkstra", "floyd_warshall")
 

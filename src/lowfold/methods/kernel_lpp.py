@@ -21,16 +21,20 @@ from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
-from lowfold.graph import Neighbors, Points, laplacian
-from lowfold.kernels import KernelOperator, Mercer, auto_scale, kernel_operator, linearised, mercer_kernel
-from lowfold.kernels._functions import KERNEL_LIMITS, KERNELS
+from lowfold.graph._source import Points
+from lowfold.graph._types import Neighbors
+from lowfold.graph._weights import laplacian
+from lowfold.kernels._functions import KERNEL_LIMITS, KERNELS, Mercer, mercer_kernel
+from lowfold.kernels._gaussian import auto_scale
+from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
+from lowfold.kernels._linearised import linearised
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._linear_graph import LINEAR_GRAPH_LIMITS
 from lowfold.methods._preimage import kernel_rows
 from lowfold.methods.laplacian_eigenmaps import weigh
-from lowfold.spectral import largest
+from lowfold.spectral._doors import largest
 
 
 class KernelLPP(GraphMethod):

@@ -19,15 +19,15 @@ from lowfold._core.operators import CentredGram, DenseOperator
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Neighbors
-from lowfold.kernels import KernelOperator, Mercer, kernel_operator, mercer_kernel
-from lowfold.kernels._functions import KERNEL_LIMITS
+from lowfold.graph._types import Neighbors
+from lowfold.kernels._functions import KERNEL_LIMITS, Mercer, mercer_kernel
+from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
 from lowfold.methods._base import Method
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._parameters import LIMITS
 from lowfold.methods._preimage import FixedPoint, RidgePreimage, kernel_rows
-from lowfold.spectral import largest
+from lowfold.spectral._doors import largest
 
 PREIMAGES = ("barycentric", "fixed_point", "ridge")
 

@@ -17,7 +17,9 @@ from lowfold._core.random import RandomState
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
-from lowfold.graph import Neighbors, Source, neighborhoods
+from lowfold.graph._neighborhoods import neighborhoods
+from lowfold.graph._source import Source
+from lowfold.graph._types import Neighbors
 from lowfold.methods._alignment_extend import ReconstructionRow
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit
@@ -31,19 +33,10 @@ from lowfold.methods._unfolding import (
     warn_if_unproven,
     with_bridges,
 )
-from lowfold.sdp import (
-    FORMS,
-    Callback,
-    Solution,
-    Unfolding,
-    landmark_program,
-    landmark_transform,
-    neighbor_pairs,
-    reconstruction_weights,
-    solve_rank_one,
-    unfolding_in,
-    unreached,
-)
+from lowfold.sdp._door import solve_rank_one
+from lowfold.sdp._landmarks import landmark_program, landmark_transform, reconstruction_weights, unreached
+from lowfold.sdp._program import FORMS, Unfolding, neighbor_pairs, unfolding_in
+from lowfold.sdp._solution import Callback, Solution
 
 TRANSFORMS = ("lsq", "direct")
 

@@ -17,14 +17,17 @@ from lowfold._core.limits import Choice, Function, Limits, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Graph, Neighbors, Weights, laplacian, normalized_laplacian
-from lowfold.kernels import auto_scale, binary, decreasing, gaussian
+from lowfold.graph._types import Graph, Neighbors
+from lowfold.graph._weights import Weights, laplacian, normalized_laplacian
+from lowfold.kernels._gaussian import auto_scale, binary, decreasing, gaussian
 from lowfold.methods._diffusion_extend import query_edges, unbridged
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral import Eigenpairs, largest, nystrom, smallest
+from lowfold.spectral._doors import largest, smallest
+from lowfold.spectral._nystrom import nystrom
+from lowfold.spectral._types import Eigenpairs
 
 LAPLACIANS = ("random_walk", "symmetric", "unnormalized", "naive")
 Weighting = Literal["heat", "binary"] | Callable[[Floats], Floats]

@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 from lowfold._core.limits import Limits
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
-from lowfold.graph import Neighbors, Points
-from lowfold.kernels import Patches, align, geometry_of, tangent_alignment
+from lowfold.graph._source import Points
+from lowfold.graph._types import Neighbors
+from lowfold.kernels._alignment import align
+from lowfold.kernels._patches import Patches, geometry_of
+from lowfold.kernels._tangent import tangent_alignment
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_graph import LINEAR_GRAPH_LIMITS, LinearGraphMethod
 

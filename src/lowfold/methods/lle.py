@@ -13,16 +13,11 @@ from numpy.typing import NDArray
 
 from lowfold._core.limits import Choice, Limits, Null, Real
 from lowfold._core.run import Run
-from lowfold.graph import Neighbors, Source
-from lowfold.kernels import (
-    REG_WHEN,
-    WEIGHTS,
-    Alignment,
-    Geometry,
-    Patches,
-    outlier_factors,
-    reconstruction_alignment,
-)
+from lowfold.graph._source import Source
+from lowfold.graph._types import Neighbors
+from lowfold.kernels._alignment import Alignment
+from lowfold.kernels._lle import REG_WHEN, WEIGHTS, outlier_factors, reconstruction_alignment
+from lowfold.kernels._patches import Geometry, Patches
 from lowfold.methods._alignment_extend import ReconstructionRow
 from lowfold.methods._alignment_method import AlignmentMethod
 from lowfold.methods._closed_classes import closed_class_labels, closed_classes_in_words

@@ -16,8 +16,9 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Limits, Real
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Neighbors, Points
-from lowfold.kernels import linear_neighbors
+from lowfold.graph._source import Points
+from lowfold.graph._types import Neighbors
+from lowfold.kernels._local_planes import linear_neighbors
 from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods.isomap import Isomap
 

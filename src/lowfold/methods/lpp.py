@@ -15,8 +15,8 @@ from lowfold._core.limits import Choice, Function, Limits, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import laplacian
-from lowfold.kernels import auto_scale
+from lowfold.graph._weights import laplacian
+from lowfold.kernels._gaussian import auto_scale
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_graph import LINEAR_GRAPH_LIMITS, LinearGraphMethod
 from lowfold.methods.laplacian_eigenmaps import weigh

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from lowfold._core.limits import Choice, Flag, Limits
 from lowfold._core.run import Run
-from lowfold.graph import Neighbors
-from lowfold.kernels import Alignment, Geometry, Patches, tangent_alignment
+from lowfold.graph._types import Neighbors
+from lowfold.kernels._alignment import Alignment
+from lowfold.kernels._patches import Geometry, Patches
+from lowfold.kernels._tangent import tangent_alignment
 from lowfold.methods._alignment_extend import PatchMap
 from lowfold.methods._alignment_mass import MASSES
 from lowfold.methods._alignment_method import AlignmentMethod

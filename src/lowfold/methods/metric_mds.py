@@ -31,8 +31,10 @@ from lowfold.methods._descent_extend import StressRow
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import CALLBACK, LIMITS
-from lowfold.optimize import Callback, EdgeTerms, Minimum, PairTerms, descend, majorise
-from lowfold.optimize._stress import FACTORED
+from lowfold.optimize._descend import descend
+from lowfold.optimize._momentum import Callback
+from lowfold.optimize._smacof import Minimum, majorise
+from lowfold.optimize._stress import FACTORED, EdgeTerms, PairTerms
 
 
 class MetricMDS(Method):

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from lowfold._core.limits import Limits, Real
 from lowfold._core.run import Run
-from lowfold.kernels import Alignment, Geometry, Patches, modified_alignment
+from lowfold.kernels._alignment import Alignment
+from lowfold.kernels._lle import modified_alignment
+from lowfold.kernels._patches import Geometry, Patches
 from lowfold.methods._alignment_extend import ReconstructionRow
 from lowfold.methods._alignment_method import AlignmentMethod
 from lowfold.methods._closed_classes import closed_class_labels, closed_classes_in_words

@@ -26,7 +26,9 @@ from lowfold.methods._unfolding import (
     warn_if_unproven,
     with_bridges,
 )
-from lowfold.sdp import FORMS, SOLVERS, Callback, neighbor_pairs, unfold, unfolding, variance_bound
+from lowfold.sdp._door import SOLVERS, unfold
+from lowfold.sdp._program import FORMS, neighbor_pairs, unfolding, variance_bound
+from lowfold.sdp._solution import Callback
 
 
 class MVU(UnfoldingMethod):

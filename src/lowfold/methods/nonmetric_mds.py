@@ -20,14 +20,18 @@ from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Pairs, nearest
+from lowfold.graph._search import nearest
+from lowfold.graph._source import Pairs
 from lowfold.methods._base import Method
 from lowfold.methods._descent import Shepard, all_edges, random_start, start, stress_terms, weight_operator
 from lowfold.methods._descent_extend import StressRow
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import CALLBACK, LIMITS
-from lowfold.optimize import Callback, EdgeTerms, Held, Minimum, PairTerms, Ranking, majorise_ordinal
+from lowfold.optimize._isotonic import Ranking, majorise_ordinal
+from lowfold.optimize._momentum import Callback
+from lowfold.optimize._smacof import Minimum
+from lowfold.optimize._stress import EdgeTerms, Held, PairTerms
 
 KNOTS = 4096  # points of the monotone curve that a fitted model keeps
 

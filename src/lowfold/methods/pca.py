@@ -24,7 +24,9 @@ from lowfold.methods._fit import Data, Fit, Trained
 from lowfold.methods._input import read_points
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral import ROUTES, Axes, Moments, Scatter, principal_axes
+from lowfold.spectral._principal import ROUTES, Axes, principal_axes
+from lowfold.spectral._scatter import Scatter
+from lowfold.spectral._streaming import Moments
 
 
 class PCA(LinearMethod):

@@ -19,11 +19,15 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import check_limits
 from lowfold._core.memory import fits, pretty_bytes
 from lowfold._core.operators import DenseOperator, SparseOperator
-from lowfold.graph import Neighbors, Points, default_neighbors, neighborhoods, select_search
 from lowfold.graph._geodesics import geodesic_dtype
+from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
+from lowfold.graph._search import select_search
+from lowfold.graph._source import Points
+from lowfold.graph._types import Neighbors
 from lowfold.methods._fit import Data
 from lowfold.methods.registry import BY_NAME, REGISTRY, Entry
-from lowfold.spectral import count_fill, select_solver
+from lowfold.spectral._doors import select_solver
+from lowfold.spectral._factor import count_fill
 
 COUNTED = 100_000  # up to so many points the graph is built and the factor counted; beyond, the plan would take minutes
 

@@ -21,15 +21,22 @@ from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
-from lowfold.graph import Neighbors, Points
-from lowfold.kernels import RANDOM_KINDS, RandomEntries, jl_min_dim, lipschitz_constants, random_entries
-from lowfold.kernels._random import FEATURES
+from lowfold.graph._source import Points
+from lowfold.graph._types import Neighbors
+from lowfold.kernels._random import (
+    FEATURES,
+    RANDOM_KINDS,
+    RandomEntries,
+    jl_min_dim,
+    lipschitz_constants,
+    random_entries,
+)
 from lowfold.methods._fit import Data, Fit, Trained
 from lowfold.methods._input import check_range
 from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._parameters import LIMITS
-from lowfold.metrics import resolve_metric
-from lowfold.spectral import Scatter
+from lowfold.metrics._resolve import resolve_metric
+from lowfold.spectral._scatter import Scatter
 
 SMALL = 4_000_000  # entries of R that a model keeps; above, they are drawn again in each pass
 CHUNK = 2**23  # entries of R drawn at a time

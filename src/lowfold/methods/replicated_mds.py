@@ -15,7 +15,8 @@ from lowfold._core.limits import Choice, Limits, Null
 from lowfold._core.operators import Operator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Pairs, nearest
+from lowfold.graph._search import nearest
+from lowfold.graph._source import Pairs
 from lowfold.methods._base import Method
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import LIMITS

@@ -21,13 +21,23 @@ from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Neighbors
-from lowfold.kernels import geometric_median, l1_directions, low_rank_plus_sparse, pursued_directions
-from lowfold.kernels._robust import MAD, inliers, sign_rows, sparse_regression, truncation
+from lowfold.graph._types import Neighbors
+from lowfold.kernels._robust import (
+    MAD,
+    geometric_median,
+    inliers,
+    l1_directions,
+    low_rank_plus_sparse,
+    pursued_directions,
+    sign_rows,
+    sparse_regression,
+    truncation,
+)
 from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral import fix_signs, principal_axes
+from lowfold.spectral._principal import principal_axes
+from lowfold.spectral._types import fix_signs
 
 ROUNDS = 10  # of leaving out rows and looking again
 

@@ -18,7 +18,7 @@ from lowfold._core.run import Run
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral import Scatter
+from lowfold.spectral._scatter import Scatter
 
 
 class SparsePCA(LinearMethod):

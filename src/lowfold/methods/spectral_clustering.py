@@ -18,14 +18,16 @@ from lowfold._core.limits import Choice, Function, Int, Limits, Null, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
-from lowfold.graph import Weights, components, laplacian, normalized_laplacian
-from lowfold.kernels import auto_scale
+from lowfold.graph._components import components
+from lowfold.graph._weights import Weights, laplacian, normalized_laplacian
+from lowfold.kernels._gaussian import auto_scale
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._parameters import LIMITS
 from lowfold.methods.laplacian_eigenmaps import HarmonicRow, Weighting, weigh
-from lowfold.spectral import Eigenpairs, smallest
+from lowfold.spectral._doors import smallest
+from lowfold.spectral._types import Eigenpairs
 
 
 class SpectralClustering(ClusterMixin, GraphMethod):
@@ -192,7 +194,7 @@ class SpectralClustering(ClusterMixin, GraphMethod):
 
     def predict(self, X: Any) -> Ints:
         """Cluster of new points: their place among the eigenvectors, then the nearest centre."""
-        from lowfold.metrics import pairwise
+        from lowfold.metrics._pairwise import pairwise
 
         rows = clustered_rows(np.asarray(self.transform(X), dtype=np.float64), self.laplacian)
         return np.asarray(np.argmin(pairwise(rows, self.cluster_centers_), axis=1), dtype=np.int64)

@@ -18,8 +18,10 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Limits, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
-from lowfold.graph import Neighbors
-from lowfold.kernels import WEIGHTS, Alignment, Geometry, Patches, reconstruction_alignment
+from lowfold.graph._types import Neighbors
+from lowfold.kernels._alignment import Alignment
+from lowfold.kernels._lle import WEIGHTS, reconstruction_alignment
+from lowfold.kernels._patches import Geometry, Patches
 from lowfold.methods._alignment_extend import ReconstructionRow
 from lowfold.methods._alignment_method import AlignmentMethod
 from lowfold.methods._closed_classes import closed_class_labels, closed_classes_in_words

@@ -13,7 +13,7 @@ from lowfold._core.run import Run
 from lowfold.methods._fit import Data
 from lowfold.methods._neighbor_affinity import dense_affinities
 from lowfold.methods._neighbor_embedding import NEIGHBOR_LIMITS, NeighborEmbedding
-from lowfold.optimize import Affinities, GaussianCost
+from lowfold.optimize._neighbor import Affinities, GaussianCost
 
 
 class SymmetricSNE(NeighborEmbedding):

@@ -15,7 +15,7 @@ from lowfold._core.run import Run
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._neighbor_affinity import HELD, dense_affinities, measured_only, neighbor_affinities
 from lowfold.methods._neighbor_embedding import NEIGHBOR_LIMITS, NeighborEmbedding
-from lowfold.optimize import Affinities, FFTCost, SparseAffinities, TSNECost
+from lowfold.optimize._neighbor import Affinities, FFTCost, SparseAffinities, TSNECost
 
 METHODS = ("auto", "exact", "neighbors", "fft")
 

@@ -16,9 +16,9 @@ from lowfold._core.limits import Choice, Int, Limits, Null, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Graph, Neighbors
-from lowfold.kernels import auto_scale, gaussian
+from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._connection import Connection, connection, local_dimensions, local_pca, orientation
+from lowfold.kernels._gaussian import auto_scale, gaussian
 from lowfold.methods._alignment_extend import NearestCorner
 from lowfold.methods._diffusion_extend import unbridged
 from lowfold.methods._extend import Barycentric
@@ -27,7 +27,7 @@ from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._parameters import LIMITS
 from lowfold.methods._vector_extend import VectorRow, pair_order, vector_features, without_noise
 from lowfold.methods.locally_linear_isomap import features
-from lowfold.spectral import largest
+from lowfold.spectral._doors import largest
 
 
 class VectorDiffusionMaps(GraphMethod):

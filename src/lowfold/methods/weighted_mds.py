@@ -15,15 +15,15 @@ from lowfold._core.memory import require
 from lowfold._core.operators import CentredGram
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Pairs
-from lowfold.kernels import centred_gram
+from lowfold.graph._source import Pairs
+from lowfold.kernels._gram import centred_gram
 from lowfold.methods._extend import Barycentric, GramRow, Impossible
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import LIMITS
 from lowfold.methods._several_matrices import MATRIX_KINDS, SeveralMatrices, Stack, aligned, merge
 from lowfold.methods.classical_mds import ClassicalMDS
 from lowfold.optimize._indscal import individual_scaling
-from lowfold.spectral import largest
+from lowfold.spectral._doors import largest
 
 
 class WeightedMDS(SeveralMatrices):

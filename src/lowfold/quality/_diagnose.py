@@ -9,7 +9,7 @@ from lowfold._core.limits import Int, Null, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.run import Run
-from lowfold.metrics import Metric
+from lowfold.metrics._metric import Metric
 from lowfold.quality import _questions as ask
 from lowfold.quality._findings import Diagnosis, Finding
 from lowfold.quality._view import FEWEST, View, look

@@ -9,8 +9,8 @@ import numpy as np
 from lowfold._core.errors import LowfoldError
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
-from lowfold.graph import Points
-from lowfold.metrics import resolve_metric
+from lowfold.graph._source import Points
+from lowfold.metrics._resolve import resolve_metric
 from lowfold.quality._findings import Finding, Rule, judge, rules_for, unknown
 from lowfold.quality._local import edge_lengths
 from lowfold.quality._shape import squared_curvature

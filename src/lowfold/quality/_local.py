@@ -16,7 +16,9 @@ from lowfold._core.limits import Flag, Int, Null, check_limits
 from lowfold._core.parallel import run_blocks, single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph import Graph, Neighbors, Points, neighborhoods
+from lowfold.graph._neighborhoods import neighborhoods
+from lowfold.graph._source import Points
+from lowfold.graph._types import Graph, Neighbors
 from lowfold.quality._score import Score
 from lowfold.quality._spaces import MetricLike, neighbor_source, read_coordinates, same_length
 

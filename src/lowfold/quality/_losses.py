@@ -16,8 +16,8 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.operators import CentredGram
 from lowfold._core.parallel import block_slices
 from lowfold._core.types import Floats
-from lowfold.graph import laplacian
-from lowfold.kernels import spacing_entropy
+from lowfold.graph._weights import laplacian
+from lowfold.kernels._independent import spacing_entropy
 from lowfold.quality import _forms as forms
 from lowfold.quality._forms import Form
 
@@ -261,7 +261,7 @@ def stress(case: Case) -> Loss:
 
 def ordinal(case: Case) -> Loss:
     """Nonmetric MDS."""
-    from lowfold.optimize import Ranking
+    from lowfold.optimize._isotonic import Ranking
 
     model = fresh(case.model)
     data = case.data() if case.X is None else model._read(case.X)
@@ -303,7 +303,7 @@ def divergence(case: Case) -> Loss:
 def _divergence_points(case: Case, data: Any, P: Any, Y: Floats) -> Floats:
     """KL(P_i || Q_i) of SNE; else sum_j p_ij log(p_ij / q_ij), which adds up to the divergence."""
     from lowfold.methods._neighbor_affinity import resolve_perplexity, squared_rows
-    from lowfold.optimize import row_bandwidths, row_probabilities
+    from lowfold.optimize._perplexity import row_bandwidths, row_probabilities
 
     n, student = len(Y), case.model.student
     mass = forms.weight_mass(Y, student)

@@ -260,7 +260,7 @@ def nonmetric_stress(
 
 def nonmetric_score(pairs: SampledPairs, ties: str) -> Score:
     """`nonmetric_stress` for pairs that are known."""
-    from lowfold.optimize import Ranking
+    from lowfold.optimize._isotonic import Ranking
 
     d = pairs.d
     size = float(d @ d)

@@ -13,7 +13,7 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import Floats
-from lowfold.graph import geodesics
+from lowfold.graph._geodesics import geodesics
 from lowfold.quality._findings import Finding, judge, rules_for, unknown
 from lowfold.quality._flatness import GEODESIC, HARMONIC, conformal, convex, isometric, no_patches
 from lowfold.quality._shape import edge_points, principal_patches, squared_bends
@@ -209,7 +209,7 @@ def with_holes(view: View, crossed: Finding, spread: Finding) -> Finding:
 
 def _open_loops(view: View, count: int) -> Floats:
     """Birth and death of loops that live from their birth to 2.2 times that, and 1.8 covering radii long."""
-    from lowfold.kernels import choose_landmarks
+    from lowfold.kernels._landmarks import choose_landmarks
 
     run = replace(view.run, rng=np.random.default_rng(view.rng.integers(2**32)))
     chosen = choose_landmarks(view.graph, count, rule="maxmin", run=run)
@@ -280,7 +280,7 @@ def enough_samples(view: View) -> Finding:
 
 def _guarantee(view: View, bend: float) -> str:
     """The theorem of Bernstein et al. (2000) with its constants estimated from the sample, in words."""
-    from lowfold.geometry import branch_separation
+    from lowfold.geometry._reach import branch_separation
     from lowfold.methods.isomap import isomap_guarantee
 
     eps = float(view.distances[:, view.k - 1].max())

@@ -17,7 +17,8 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Int, Null, Real, check_limits
 from lowfold._core.stacks import stacked_eigh, stacked_svd
 from lowfold._core.types import Floats
-from lowfold.graph import Neighbors, Points
+from lowfold.graph._source import Points
+from lowfold.graph._types import Neighbors
 from lowfold.quality._local import by_patches, differences, read_neighbors
 from lowfold.quality._score import Score
 from lowfold.quality._spaces import read_coordinates, same_length

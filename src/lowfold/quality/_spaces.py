@@ -13,9 +13,13 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
-from lowfold.graph import PRECOMPUTED, Graph, Measured, Neighbors, Pairs, Points, geodesics, is_connected, read_matrix
-from lowfold.metrics import Metric, resolve_metric
+from lowfold.graph._components import is_connected
+from lowfold.graph._geodesics import geodesics
+from lowfold.graph._source import PRECOMPUTED, Measured, Pairs, Points, read_matrix
+from lowfold.graph._types import Graph, Neighbors
+from lowfold.metrics._metric import Metric
 from lowfold.metrics._points import as_points
+from lowfold.metrics._resolve import resolve_metric
 
 MetricLike = str | Callable[..., Any] | Metric
 

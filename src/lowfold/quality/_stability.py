@@ -15,7 +15,7 @@ from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.stacks import stacked_eigh, stacked_svd
 from lowfold._core.types import Floats
-from lowfold.graph import Graph, Neighbors
+from lowfold.graph._types import Graph, Neighbors
 from lowfold.quality._score import Score
 
 ALIGN = ("rigid", "affine")

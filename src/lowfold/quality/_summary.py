@@ -14,7 +14,8 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Flag, Int, Null, check_limits
 from lowfold._core.random import generator
 from lowfold._core.types import Floats, Ints
-from lowfold.graph import Graph, Neighbors, Points
+from lowfold.graph._source import Points
+from lowfold.graph._types import Graph, Neighbors
 from lowfold.quality._local import angle_score, edge_score, isometry_score, read_neighbors
 from lowfold.quality._pairs import PairSums, nonmetric_score, sampled_pairs, spearman_score
 from lowfold.quality._ranks import Comparison, NeighborhoodCurve, compare_all, resolve_k

@@ -8,7 +8,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from lowfold._core.types import Floats
-from lowfold.graph import Graph, Neighbors, Points, components, shortcut_edges
+from lowfold.graph._components import components
+from lowfold.graph._consistency import shortcut_edges
+from lowfold.graph._source import Points
+from lowfold.graph._types import Graph, Neighbors
 
 
 def loops(D: Floats) -> Floats:

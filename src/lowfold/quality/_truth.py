@@ -12,7 +12,8 @@ from lowfold._core.limits import Flag, Int, Null, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import Floats
-from lowfold.graph import Neighbors, default_neighbors, neighborhoods, query_neighborhoods
+from lowfold.graph._neighborhoods import default_neighbors, neighborhoods, query_neighborhoods
+from lowfold.graph._types import Neighbors
 from lowfold.quality._score import Score
 from lowfold.quality._spaces import read_coordinates, same_length
 

@@ -13,24 +13,19 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.operators import CentredGram
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
-from lowfold.graph import (
-    Graph,
-    Neighbors,
-    Pairs,
-    Points,
-    components,
-    connecting_k,
-    default_neighbors,
-    geodesics,
-    is_connected,
-    nearest,
-    trim,
-)
-from lowfold.metrics import Metric, resolve_metric
+from lowfold.graph._components import components, is_connected
+from lowfold.graph._connect import connecting_k
+from lowfold.graph._geodesics import geodesics
+from lowfold.graph._neighborhoods import default_neighbors
+from lowfold.graph._search import nearest, trim
+from lowfold.graph._source import Pairs, Points
+from lowfold.graph._types import Graph, Neighbors
+from lowfold.metrics._metric import Metric
+from lowfold.metrics._resolve import resolve_metric
 from lowfold.quality._shape import Scales, noise_level, principal_patches, scales, tangent_dimension
 from lowfold.quality._spaces import MatrixSpace, PointSpace, read_space
 from lowfold.quality._topology import without_steep_edges
-from lowfold.spectral import largest
+from lowfold.spectral._doors import largest
 
 FEWEST = 50  # points below which nothing but the number of pieces is told
 CENTERS = 400  # patches looked at

@@ -24,7 +24,7 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.sdp._program import Unfolding
 from lowfold.sdp._solution import dual_value
-from lowfold.spectral import smallest
+from lowfold.spectral._doors import smallest
 
 FLOWS = 0.3  # a direction is repaired by a flow where that costs less than this share of scaling all weights
 REPAIRS = 3  # rounds of flows, where more directions are low than were looked for

@@ -14,8 +14,10 @@ from lowfold._core.errors import InvalidInput, SolverFailed
 from lowfold._core.memory import require
 from lowfold._core.parallel import block_slices
 from lowfold._core.types import Floats, Ints
-from lowfold.graph import Neighbors, Source
-from lowfold.kernels import applied_reg, geometry_of, gram_weights
+from lowfold.graph._source import Source
+from lowfold.graph._types import Neighbors
+from lowfold.kernels._lle import applied_reg, gram_weights
+from lowfold.kernels._patches import geometry_of
 from lowfold.sdp._program import Form, RankOne, complement
 
 

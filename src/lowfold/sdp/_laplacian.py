@@ -16,9 +16,9 @@ from lowfold._core.parallel import block_slices, single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
-from lowfold.graph import Weights, laplacian
+from lowfold.graph._weights import Weights, laplacian
 from lowfold.sdp._program import Unfolding
-from lowfold.spectral import smallest
+from lowfold.spectral._doors import smallest
 
 
 def laplacian_form(program: Unfolding, n_eigenvectors: int = 10, *, run: Run | None = None) -> Floats:

@@ -18,7 +18,7 @@ from scipy.sparse import csc_array, csr_array, eye_array
 
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
-from lowfold.spectral import count_fill
+from lowfold.spectral._factor import count_fill
 
 Precondition = Callable[[Floats], Floats]
 REFACTOR = 4  # steps for which a preconditioner is kept

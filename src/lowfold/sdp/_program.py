@@ -20,7 +20,9 @@ from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import Floats, Ints
-from lowfold.graph import Graph, Neighbors, geodesics, is_connected
+from lowfold.graph._components import is_connected
+from lowfold.graph._geodesics import geodesics
+from lowfold.graph._types import Graph, Neighbors
 
 Form = Literal["eq", "ineq", "slack"]
 

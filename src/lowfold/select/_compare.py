@@ -224,7 +224,7 @@ def _row(entrant: Entrant, outcome: Outcome, against: Yardstick) -> Row:
 
 def _diagnosis(X: NDArray[Any], metric: str, n_neighbors: int | None, seed: int) -> Any:
     """What the data look like; None where no diagnosis is possible (too few points, distances alone)."""
-    from lowfold.quality import diagnose
+    from lowfold.quality._diagnose import diagnose
 
     try:
         return diagnose(X, n_neighbors=n_neighbors, metric=metric, random_state=seed)

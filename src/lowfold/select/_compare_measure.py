@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.types import Floats
-from lowfold.quality import summary
+from lowfold.quality._summary import summary
 
 
 @dataclass(frozen=True)

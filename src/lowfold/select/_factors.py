@@ -20,8 +20,8 @@ from lowfold import datasets, quality
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Int, Null, Real, check_limits
 from lowfold._core.types import Floats
-from lowfold.datasets import Dataset
-from lowfold.metrics import pairwise
+from lowfold.datasets._types import Dataset
+from lowfold.metrics._pairwise import pairwise
 from lowfold.select._compare_models import all_methods, find_name
 from lowfold.select._compare_run import Limits, Outcome, run_tasks
 from lowfold.select._worker import Task, method_class

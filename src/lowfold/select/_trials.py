@@ -12,17 +12,12 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput, LowfoldError
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
-from lowfold.graph import (
-    PRECOMPUTED,
-    Graph,
-    Pairs,
-    Points,
-    components,
-    find_bridges,
-    is_connected,
-    nearest,
-)
-from lowfold.quality import neighbor_ranks
+from lowfold.graph._components import components, is_connected
+from lowfold.graph._connect import find_bridges
+from lowfold.graph._search import nearest
+from lowfold.graph._source import PRECOMPUTED, Pairs, Points
+from lowfold.graph._types import Graph
+from lowfold.quality._ranks import neighbor_ranks
 from lowfold.quality._view import BASE, FEWEST, SHRUNK, View, _source
 from lowfold.select._candidates import Grid
 from lowfold.select._types import Curve

@@ -11,7 +11,8 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Int, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
-from lowfold.graph import PRECOMPUTED, Graph, Neighbors
+from lowfold.graph._source import PRECOMPUTED
+from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods.plan import _model
 from lowfold.methods.registry import BY_NAME
 from lowfold.select._candidates import Grid, read_candidates, usual_neighbors, usual_perplexities, usual_scales

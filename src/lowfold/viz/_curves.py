@@ -15,7 +15,7 @@ from lowfold.viz._colors import FEW_CLASSES, PLAIN
 from lowfold.viz._scatter import _new_figure, _save
 
 if TYPE_CHECKING:
-    from lowfold.dimension import Estimate
+    from lowfold.dimension._estimate import Estimate
 
 VALUE = "#D55E00"
 USED = "#EBEBEB"

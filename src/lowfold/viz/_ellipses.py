@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Flag, Int, Null, Real, check_limits
-from lowfold.graph import Points, nearest
-from lowfold.kernels import choose_landmarks
-from lowfold.metrics import resolve_metric
-from lowfold.quality import Distortion
+from lowfold.graph._search import nearest
+from lowfold.graph._source import Points
+from lowfold.kernels._landmarks import choose_landmarks
+from lowfold.metrics._resolve import resolve_metric
+from lowfold.quality._riemann import Distortion
 from lowfold.viz._colors import SCALE
 from lowfold.viz._scatter import _columns, _frame, _name_axes, _new_figure, _save
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from lowfold._core.errors import FileProblem, InvalidInput
 from lowfold._core.memory import pretty_bytes
 from lowfold.datasets._write_table import replacing
-from lowfold.select import Comparison
+from lowfold.select._compare_types import Comparison
 from lowfold.viz import _report_parts as parts
 from lowfold.viz._report_data import picture_data
 

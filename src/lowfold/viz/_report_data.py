@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold.select import Comparison, Row
+from lowfold.select._compare_types import Comparison, Row
 from lowfold.viz._colors import FEW_CLASSES, MANY, MORE_CLASSES
 
 DRAWN = 10_000  # points of one picture

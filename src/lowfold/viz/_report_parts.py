@@ -8,8 +8,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from lowfold.select import Comparison, Row
 from lowfold.select._compare_measure import BY_NAME
+from lowfold.select._compare_types import Comparison, Row
 from lowfold.viz._report_curves import Line, curves, legend, sparkline
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold.quality import Score
+from lowfold.quality._score import Score
 from lowfold.viz._colors import SCALE
 from lowfold.viz._scatter import _columns, _frame, _name_axes, _new_figure, _save
 
