@@ -30,7 +30,7 @@ from scipy.spatial import procrustes
 import lowfold
 from lowfold import datasets
 from lowfold._core.errors import DisconnectedWarning
-from lowfold.kernels import pixel_graph
+from lowfold.graph import pixel_graph
 
 
 def plain(axis, title):

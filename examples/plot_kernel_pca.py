@@ -21,7 +21,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import lowfold
-from lowfold.kernels import karhunen_loeve, karhunen_loeve_coefficients, scale_from_width
+from lowfold.kernels import scale_from_width
+from lowfold.lowrank import karhunen_loeve, karhunen_loeve_coefficients
 
 
 def contours(axes) -> None:

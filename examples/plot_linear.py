@@ -29,8 +29,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 import lowfold
-from lowfold.kernels import jl_min_dim
-from lowfold.spectral import BASES, compression_error, dimension_by_energy, explained_energy
+from lowfold.lowrank import BASES, compression_error, dimension_by_energy, explained_energy, jl_min_dim
 
 
 def digits_with_gaps(axes) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         geometry,
         graph,
         kernels,
+        lowrank,
         metrics,
         optimize,
         quality,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     )
     from lowfold._core.versions import show_versions
     from lowfold.graph import Graph, Neighbors
-    from lowfold.kernels import configuration_dimension, is_euclidean
     from lowfold.methods.classical_mds import ClassicalMDS
     from lowfold.methods.conformal_isomap import ConformalIsomap
     from lowfold.methods.diffusion_maps import DiffusionMaps
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from lowfold.methods.vector_diffusion_maps import VectorDiffusionMaps
     from lowfold.methods.weighted_mds import WeightedMDS
     from lowfold.select import compare, tune
+    from lowfold.spectral import configuration_dimension, is_euclidean
 
 __version__ = "0.1.0"
 
@@ -83,6 +84,7 @@ _FOLDERS = (
     "geometry",
     "graph",
     "kernels",
+    "lowrank",
     "metrics",
     "optimize",
     "quality",
@@ -96,8 +98,8 @@ _FUNCTIONS = {
     "Graph": "lowfold.graph",
     "Neighbors": "lowfold.graph",
     "compare": "lowfold.select",
-    "configuration_dimension": "lowfold.kernels",
-    "is_euclidean": "lowfold.kernels",
+    "configuration_dimension": "lowfold.spectral",
+    "is_euclidean": "lowfold.spectral",
     "isomap_guarantee": "lowfold.methods.isomap",
     "load": "lowfold.methods.files",
     "plan": "lowfold.methods.plan",
@@ -161,6 +163,7 @@ __all__ = [
     "isomap_guarantee",
     "kernels",
     "load",
+    "lowrank",
     "metrics",
     "optimize",
     "plan",

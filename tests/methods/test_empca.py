@@ -9,8 +9,8 @@ from sklearn import decomposition
 
 import lowfold
 from lowfold._core.run import Run
-from lowfold.kernels._latent import Latent, complete_em_step, em_step, posterior
-from lowfold.spectral import Scatter
+from lowfold.lowrank import Scatter
+from lowfold.lowrank._em_pca import Latent, complete_em_step, em_step, posterior
 
 
 def planted(seed: int, n: int = 150, D: int = 8, noise: float = 0.1) -> tuple[np.ndarray, np.ndarray]:

@@ -9,8 +9,8 @@ from scipy.spatial.distance import cdist
 
 import lowfold
 from lowfold._core.errors import InvalidInput
-from lowfold.graph import geodesics
-from lowfold.kernels import choose_landmarks, minimal_shift, shift_bound
+from lowfold.graph import choose_landmarks, geodesics
+from lowfold.spectral import minimal_shift, shift_bound
 
 SEEDS = [0, 1, 2]
 

@@ -8,16 +8,8 @@ from sklearn import decomposition
 from sklearn.metrics.pairwise import pairwise_kernels
 
 import lowfold
-from lowfold.kernels import (
-    Mercer,
-    karhunen_loeve,
-    karhunen_loeve_coefficients,
-    kernel_operator,
-    mercer_expansion,
-    mercer_kernel,
-    scale_from_sigma,
-    scale_from_width,
-)
+from lowfold.kernels import Mercer, kernel_operator, mercer_kernel, scale_from_sigma, scale_from_width
+from lowfold.lowrank import karhunen_loeve, karhunen_loeve_coefficients, mercer_expansion
 
 
 def points(seed: int, n: int = 90, D: int = 4) -> np.ndarray:

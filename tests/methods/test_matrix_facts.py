@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import lowfold
 from lowfold._core.operators import DenseOperator
 from lowfold.kernels import Mercer
-from lowfold.spectral import largest, principal_axes, smallest, top_singular
+from lowfold.lowrank import principal_axes
+from lowfold.spectral import largest, smallest, top_singular
 
 SEEDS = st.integers(0, 10_000)
 
@@ -139,7 +140,7 @@ def test_a_new_point_at_the_mean_changes_no_axis(seed: int) -> None:
     model = lowfold.PCA(2).fit(X)
     again = lowfold.PCA(2).fit(np.vstack([X, X.mean(axis=0)]))
     assert np.allclose(again.transform(X), model.embedding_)
-    features = lowfold.kernels.veronese(X, 2, weighted=True)
+    features = lowfold.lowrank.veronese(X, 2, weighted=True)
     centre = np.linalg.lstsq(features.T, features.mean(axis=0), rcond=None)[0]
     K = features @ features.T
     row = K @ centre  # k(x, .) of a point whose feature vector is the mean

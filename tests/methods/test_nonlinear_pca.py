@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lowfold
-from lowfold.kernels import monomial_exponents, vanishing, veronese
+from lowfold.lowrank import monomial_exponents, vanishing, veronese
 
 
 @pytest.mark.parametrize(("D", "degree"), [(1, 3), (2, 2), (3, 2), (3, 4), (5, 3)])

@@ -129,7 +129,7 @@ def test_power_method_contracts_by_the_ratio_of_eigenvalues() -> None:
 def test_krylov_route_on_many_points_and_features() -> None:
     rng = np.random.default_rng(6)
     X = (rng.normal(size=(2200, 4)) * [9, 6, 4, 2]) @ rng.normal(size=(4, 2100)) + rng.normal(size=(2200, 2100))
-    assert lowfold.spectral.select_route(2200, 2100, 2) == "krylov"
+    assert lowfold.lowrank.select_route(2200, 2100, 2) == "krylov"
     model = lowfold.PCA(2).fit(X)
     assert model.solver_ == "krylov"
     s = np.linalg.norm((X - X.mean(axis=0)) @ model.components_.T, axis=0)
@@ -298,7 +298,7 @@ def test_reconstruction_at_several_dimensions() -> None:
 
 
 def test_rules_for_the_dimension() -> None:
-    from lowfold.spectral import dimension_by_energy, dimension_by_gap, explained_energy
+    from lowfold.lowrank import dimension_by_energy, dimension_by_gap, explained_energy
 
     rng = np.random.default_rng(16)
     X = (rng.normal(size=(200, 3)) * [5, 4, 3]) @ np.linalg.qr(rng.normal(size=(8, 3)))[0].T
@@ -318,7 +318,7 @@ def test_rules_for_the_dimension() -> None:
 
 
 def test_no_fixed_basis_compresses_better_than_the_principal_axes() -> None:
-    from lowfold.spectral import BASES, compression_error, orthonormal_basis
+    from lowfold.lowrank import BASES, compression_error, orthonormal_basis
 
     W = orthonormal_basis("walsh", 4)
     assert np.allclose(W.T @ W, np.eye(4))

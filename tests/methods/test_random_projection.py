@@ -11,12 +11,7 @@ import scipy.sparse
 from scipy.stats import chi2
 
 import lowfold
-from lowfold.kernels import (
-    jl_min_dim,
-    jl_success_probability,
-    lipschitz_constants,
-    random_matrix,
-)
+from lowfold.lowrank import jl_min_dim, jl_success_probability, lipschitz_constants, random_matrix
 
 KINDS = ("gaussian", "sign", "sparse")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lowfold
-from lowfold.kernels import geometric_median, l1_directions, low_rank_plus_sparse
+from lowfold.lowrank import geometric_median, l1_directions, low_rank_plus_sparse
 
 
 def angle(V: np.ndarray, W: np.ndarray) -> float:

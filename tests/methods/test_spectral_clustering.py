@@ -11,8 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import lowfold
 from lowfold._core.errors import DisconnectedWarning, InvalidInput
-from lowfold.graph import Graph, Weights
-from lowfold.kernels import gaussian, pixel_graph
+from lowfold.graph import Graph, Weights, pixel_graph
+from lowfold.kernels import gaussian
 from lowfold.methods.spectral_clustering import normalized_cut, null_vectors
 
 SEEDS = [0, 1, 2]

@@ -34,7 +34,7 @@ BANS = (
             "sklearn.utils.extmath.randomized_svd",
             "sklearn.decomposition.TruncatedSVD",
         ),
-        ("spectral",),
+        ("spectral", "lowrank"),
         "N-sized eigenproblems have one door, lowfold.spectral: it checks residuals, budget and the trivial vectors",
     ),
     Ban(
@@ -43,7 +43,7 @@ BANS = (
             for package in ("numpy.linalg", "scipy.linalg")
             for name in ("eig", "eigh", "eigvals", "eigvalsh", "svd", "svdvals", "eig_banded", "eigh_tridiagonal")
         ),
-        ("spectral", "_core"),
+        ("spectral", "lowrank", "_core"),
         "N-sized problems go through lowfold.spectral, stacks of small ones through lowfold._core",
     ),
     Ban(

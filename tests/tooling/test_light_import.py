@@ -10,7 +10,7 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "lowfold"
 HEAVY = ("sklearn", "numba", "pandas", "matplotlib", "pyarrow", "faiss", "pyamg")
-STAGES = ("_core", "geometry", "metrics", "datasets", "graph", "spectral", "kernels")
+STAGES = ("_core", "geometry", "metrics", "datasets", "graph", "kernels", "spectral", "lowrank")
 MODULES = ["lowfold", *(f"lowfold.{stage}" for stage in STAGES if (SOURCE / stage).is_dir())]
 
 

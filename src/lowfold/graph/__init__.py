@@ -6,7 +6,10 @@ from lowfold.graph._connect import Bridges, connecting_k, enlarge, find_bridges
 from lowfold.graph._consistency import Consistency, check_consistency, local_dimensions, shortcut_edges
 from lowfold.graph._dijkstra import dijkstra, dijkstra_matrix, floyd_warshall, smaller_of_both, symmetric_dijkstra
 from lowfold.graph._geodesics import geodesics, seeded_geodesics
+from lowfold.graph._landmarks import LANDMARK_RULES, choose_landmarks
+from lowfold.graph._local_planes import linear_neighbors
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods, query_neighborhoods
+from lowfold.graph._pixels import pixel_graph
 from lowfold.graph._radius import within_radius
 from lowfold.graph._search import SEARCHES, nearest, select_search, trim
 from lowfold.graph._source import PRECOMPUTED, Measured, Pairs, Points, Source, read_matrix
@@ -22,6 +25,7 @@ from lowfold.graph._weights import (
 )
 
 __all__ = [
+    "LANDMARK_RULES",
     "PRECOMPUTED",
     "SEARCHES",
     "Bridges",
@@ -34,6 +38,7 @@ __all__ = [
     "Source",
     "Weights",
     "check_consistency",
+    "choose_landmarks",
     "closed_classes",
     "components",
     "connecting_k",
@@ -51,10 +56,12 @@ __all__ = [
     "is_connected",
     "laplacian",
     "laplacian_factor",
+    "linear_neighbors",
     "local_dimensions",
     "nearest",
     "neighborhoods",
     "normalized_laplacian",
+    "pixel_graph",
     "query_neighborhoods",
     "random_walk",
     "read_matrix",

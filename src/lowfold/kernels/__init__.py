@@ -16,16 +16,11 @@ from lowfold.kernels._diffusion import (
     slope_scale,
     std_scale,
 )
-from lowfold.kernels._euclidean import configuration_dimension, is_euclidean, minimal_shift, shift_bound
 from lowfold.kernels._functions import KERNELS, Mercer, mercer_kernel, scale_from_width, squared_distances
 from lowfold.kernels._gaussian import auto_scale, binary, decreasing, gaussian, scale_from_heat_time, scale_from_sigma
 from lowfold.kernels._gram import centred_gram, centred_similarity
 from lowfold.kernels._hessian import hessian_alignment, hessian_rows, quadratic_dimension
-from lowfold.kernels._independent import gaussian_mutual_information, spacing_entropy
 from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
-from lowfold.kernels._landmarks import LANDMARK_RULES, choose_landmarks
-from lowfold.kernels._latent import Latent
-from lowfold.kernels._linearised import Linearised, linearised
 from lowfold.kernels._lle import (
     REG_WHEN,
     WEIGHTS,
@@ -39,36 +34,12 @@ from lowfold.kernels._lle import (
     outlier_factors,
     reconstruction_alignment,
 )
-from lowfold.kernels._local_planes import linear_neighbors
-from lowfold.kernels._mercer import MercerExpansion, karhunen_loeve, karhunen_loeve_coefficients, mercer_expansion
 from lowfold.kernels._patches import Coordinates, Geometry, Lengths, Patches, geometry_of, twins
-from lowfold.kernels._pixels import pixel_graph
-from lowfold.kernels._random import (
-    BOUNDS,
-    RANDOM_KINDS,
-    RandomEntries,
-    jl_min_dim,
-    jl_success_probability,
-    lipschitz_constants,
-    random_entries,
-    random_matrix,
-)
-from lowfold.kernels._robust import (
-    LowRankSparse,
-    geometric_median,
-    l1_directions,
-    low_rank_plus_sparse,
-    pursued_directions,
-)
 from lowfold.kernels._tangent import tangent_alignment, tangents
 from lowfold.kernels._unfold import bridge_alignment, unfolded
-from lowfold.kernels._veronese import Vanishing, monomial_exponents, vanishing, veronese
 
 __all__ = [
-    "BOUNDS",
     "KERNELS",
-    "LANDMARK_RULES",
-    "RANDOM_KINDS",
     "REG_WHEN",
     "SCALES",
     "WEIGHTS",
@@ -77,17 +48,11 @@ __all__ = [
     "Coordinates",
     "Geometry",
     "KernelOperator",
-    "Latent",
     "Lengths",
-    "Linearised",
-    "LowRankSparse",
     "Mercer",
-    "MercerExpansion",
     "Patches",
     "Profile",
-    "RandomEntries",
     "SlopeScale",
-    "Vanishing",
     "Walk",
     "align",
     "applied_reg",
@@ -98,60 +63,35 @@ __all__ = [
     "bridge_alignment",
     "centred_gram",
     "centred_similarity",
-    "choose_landmarks",
     "complete_weights",
-    "configuration_dimension",
     "decreasing",
     "gaussian",
-    "gaussian_mutual_information",
-    "geometric_median",
     "geometry_of",
     "gram_weights",
     "hessian_alignment",
     "hessian_rows",
     "is_admissible",
-    "is_euclidean",
-    "jl_min_dim",
-    "jl_success_probability",
-    "karhunen_loeve",
-    "karhunen_loeve_coefficients",
     "kernel_operator",
     "kernel_sum",
-    "l1_directions",
     "limit_weights",
-    "linear_neighbors",
-    "linearised",
-    "lipschitz_constants",
     "local_scales",
-    "low_rank_plus_sparse",
     "markov",
     "markov_dense",
     "mean_value_coordinates",
-    "mercer_expansion",
     "mercer_kernel",
-    "minimal_shift",
     "modified_alignment",
-    "monomial_exponents",
     "multiple_weights",
     "outlier_factors",
-    "pixel_graph",
-    "pursued_directions",
     "quadratic_dimension",
-    "random_entries",
-    "random_matrix",
     "reconstruction_alignment",
     "scale_from_heat_time",
     "scale_from_sigma",
     "scale_from_width",
-    "shift_bound",
     "slope_scale",
-    "spacing_entropy",
     "squared_distances",
     "std_scale",
     "tangent_alignment",
     "tangents",
     "twins",
     "unfolded",
-    "vanishing",
-    "veronese",
 ]

@@ -20,8 +20,8 @@ from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import Floats
+from lowfold.graph._local_planes import padded, principal_directions
 from lowfold.graph._types import Graph, Neighbors
-from lowfold.kernels._local_planes import padded, principal_directions
 
 
 @dataclass(frozen=True, eq=False)

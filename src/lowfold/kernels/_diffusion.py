@@ -20,7 +20,6 @@ from lowfold._core.stacks import stacked_eigvalsh
 from lowfold._core.types import Floats
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._gaussian import auto_scale
-from lowfold.spectral._types import Eigenpairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,15 +86,16 @@ class Walk:
         """phi_0 = d / sum(d): where the walk ends up, whatever its start."""
         return np.asarray(self.degrees / self.degrees.sum())
 
-    def right(self, pairs: Eigenpairs) -> Floats:
-        """psi with P psi = lambda psi and sum_i psi_i^2 phi_0(i) = 1; psi_0 = 1."""
-        return pairs.vectors / np.sqrt(self.stationary)[:, None]
+    def right(self, vectors: Floats) -> Floats:
+        """Of eigenvectors of S: psi with P psi = lambda psi and sum_i psi_i^2 phi_0(i) = 1; psi_0 = 1."""
+        return vectors / np.sqrt(self.stationary)[:, None]
 
-    def left(self, pairs: Eigenpairs) -> Floats:
-        """phi with phi' P = lambda phi' and sum_i phi_i^2 / phi_0(i) = 1; phi_l = psi_l phi_0, phi_k' psi_l =
-        delta_kl.
+    def left(self, vectors: Floats) -> Floats:
+        """Of eigenvectors of S: phi with phi' P = lambda phi' and sum_i phi_i^2 / phi_0(i) = 1.
+
+        phi_l = psi_l phi_0, and phi_k' psi_l = delta_kl.
         """
-        return pairs.vectors * np.sqrt(self.stationary)[:, None]
+        return vectors * np.sqrt(self.stationary)[:, None]
 
     def transition(self) -> csr_array | Floats:
         """P itself; rows sum to 1. Not symmetric."""

@@ -18,12 +18,12 @@ from lowfold.graph._components import components
 from lowfold.graph._geodesics import geodesics
 from lowfold.graph._source import Measured, Pairs, Points
 from lowfold.graph._types import Graph
+from lowfold.lowrank._principal import principal_axes
 from lowfold.methods._extend import gram_coordinates
 from lowfold.methods._fit import Data
 from lowfold.metrics._pairwise import pairwise
 from lowfold.optimize._stress import Computed, EdgeTerms, Held, PairTerms
 from lowfold.spectral._doors import largest
-from lowfold.spectral._principal import principal_axes
 
 FLOAT32_ABOVE = 5_000  # points; dissimilarities are kept in float32 above
 LANDMARKS = 500  # points that the classical start of a large set is computed from

@@ -18,7 +18,7 @@ from lowfold._core.types import Floats
 from lowfold.graph._components import components
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
 from lowfold.graph._types import Neighbors
-from lowfold.kernels._linearised import Linearised, linearised
+from lowfold.lowrank._linearised import Linearised, linearised
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project, regression_back
 from lowfold.methods._parameters import LIMITS

@@ -14,12 +14,12 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Measured, Pairs, Points
+from lowfold.lowrank._principal import principal_axes
 from lowfold.methods._descent import classical_start, stress_terms, symmetric_dissimilarities
 from lowfold.methods._fit import Data
 from lowfold.optimize._neighbor import DenseAffinities, SparseAffinities
 from lowfold.optimize._perplexity import Bandwidths, joint_bandwidth, row_bandwidths, row_probabilities
 from lowfold.optimize._stress import Computed, PairTerms
-from lowfold.spectral._principal import principal_axes
 
 HELD = 4_096  # points up to which P is one block in memory; beyond, its strips are made when they are needed
 ROWS = 256

@@ -18,7 +18,6 @@ from lowfold._core.operators import CentredGram
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold.graph._source import Measured, Pairs, Points
-from lowfold.kernels._euclidean import minimal_shift
 from lowfold.kernels._gram import centred_gram
 from lowfold.methods._base import Method
 from lowfold.methods._extend import Barycentric, GramRow, Impossible
@@ -26,6 +25,7 @@ from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import LIMITS
 from lowfold.metrics._pairwise import pairwise
 from lowfold.spectral._doors import largest
+from lowfold.spectral._euclidean import minimal_shift
 
 
 class ClassicalMDS(Method):

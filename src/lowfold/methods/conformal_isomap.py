@@ -36,7 +36,7 @@ class ConformalIsomap(Isomap):
     landmarks : int, array of indices or None, default=None
         Classical MDS of so many points only; see `LandmarkIsomap`.
     landmark_rule : {"maxmin", "random", "kmeans++"}, default="maxmin"
-        How landmarks are chosen; see `lowfold.kernels.choose_landmarks`.
+        How landmarks are chosen; see `lowfold.graph.choose_landmarks`.
     shift : float of at least 0, "minimal", "bound" or None, default=None
         Constant added to all geodesics but d(i, i); see `KernelIsomap`.
     {on_disconnected}

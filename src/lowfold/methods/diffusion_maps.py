@@ -18,6 +18,7 @@ from lowfold._core.operators import Operator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._connect import find_bridges
+from lowfold.graph._landmarks import LANDMARK_RULES, choose_landmarks
 from lowfold.graph._radius import within_radius
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Pairs, Points
@@ -32,7 +33,6 @@ from lowfold.kernels._diffusion import (
     markov_dense,
     std_scale,
 )
-from lowfold.kernels._landmarks import LANDMARK_RULES, choose_landmarks
 from lowfold.methods._diffusion_extend import (
     DiffusionRow,
     ThroughLandmarks,
@@ -94,7 +94,7 @@ class DiffusionMaps(GraphMethod):
     landmarks : int, array of indices or None, default=None
         Solve on so many points only and place the others as new ones: for very large n.
     landmark_rule : {"maxmin", "random", "kmeans++"}, default="maxmin"
-        How landmarks are chosen; see `lowfold.kernels.choose_landmarks`.
+        How landmarks are chosen; see `lowfold.graph.choose_landmarks`.
     {on_disconnected}
     {normalization}
     {solver}
@@ -213,8 +213,8 @@ class DiffusionMaps(GraphMethod):
             extend=self._row(data, profile, walk, pairs),
             invert=Barycentric(),
             extra={
-                "right_vectors_": walk.right(pairs),
-                "left_vectors_": walk.left(pairs),
+                "right_vectors_": walk.right(pairs.vectors),
+                "left_vectors_": walk.left(pairs.vectors),
                 "stationary_": walk.stationary,
                 "scale_": profile.scale,
                 "local_scales_": profile.local,
@@ -422,5 +422,5 @@ def coordinates(walk: Walk, pairs: Eigenpairs, convention: str, t: float) -> Flo
     factor = pairs.values**power
     if convention == "symmetric":
         return pairs.vectors * factor
-    psi = walk.right(pairs) if convention == "markov" else pairs.vectors / np.sqrt(walk.degrees)[:, None]
+    psi = walk.right(pairs.vectors) if convention == "markov" else pairs.vectors / np.sqrt(walk.degrees)[:, None]
     return np.asarray(psi * factor)

@@ -23,13 +23,13 @@ from lowfold._core.stacks import stacked_eigh, stacked_svd
 from lowfold._core.types import Floats
 from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
-from lowfold.kernels._latent import FLOOR, Latent, closed_form, complete_em_step, em_step, filled, posterior
+from lowfold.lowrank._em_pca import FLOOR, Latent, closed_form, complete_em_step, em_step, filled, posterior
+from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._input import check_range
 from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._parameters import LIMITS
 from lowfold.metrics._resolve import resolve_metric
-from lowfold.spectral._scatter import Scatter
 from lowfold.spectral._types import fix_signs
 
 

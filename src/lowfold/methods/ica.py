@@ -17,12 +17,12 @@ from lowfold._core.limits import Choice, Int, Limits
 from lowfold._core.operators import DenseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.kernels._independent import infomax, least_dependent, spacing_entropy
+from lowfold.lowrank._independent import infomax, least_dependent, spacing_entropy
+from lowfold.lowrank._principal import principal_axes
+from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral._principal import principal_axes
-from lowfold.spectral._scatter import Scatter
 from lowfold.spectral._types import fix_signs
 
 

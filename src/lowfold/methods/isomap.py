@@ -20,16 +20,16 @@ from lowfold._core.operators import CentredGram
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._geodesics import geodesics
+from lowfold.graph._landmarks import LANDMARK_RULES, choose_landmarks
 from lowfold.graph._types import Graph
-from lowfold.kernels._euclidean import minimal_shift, shift_bound
 from lowfold.kernels._gram import centred_gram
-from lowfold.kernels._landmarks import LANDMARK_RULES, choose_landmarks
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._geodesic_extend import LandmarkRow, conformal_factors, conformal_lengths, triangulate
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._parameters import LIMITS
 from lowfold.spectral._doors import largest
+from lowfold.spectral._euclidean import minimal_shift, shift_bound
 
 PATHS = ("auto", "sweep", "dijkstra", "floyd_warshall")
 
@@ -60,7 +60,7 @@ class Isomap(GraphMethod):
         Classical MDS of so many points only; all others by their geodesics to them (triangulation). Only these rows of
         geodesics are ever computed: for large n. Where pieces are embedded by themselves, at most so many in each.
     landmark_rule : {"maxmin", "random", "kmeans++"}, default="maxmin"
-        How landmarks are chosen; see `lowfold.kernels.choose_landmarks`.
+        How landmarks are chosen; see `lowfold.graph.choose_landmarks`.
     shift : float of at least 0, "minimal", "bound" or None, default=None
         Constant added to all geodesics but d(i, i): the smallest that makes them Euclidean, so that G is positive
         semidefinite; a bound of it that needs two solves; or a number.

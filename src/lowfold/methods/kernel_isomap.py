@@ -39,7 +39,7 @@ class KernelIsomap(Isomap):
     landmarks : int, array of indices or None, default=None
         Classical MDS of so many points only; see `LandmarkIsomap`.
     landmark_rule : {"maxmin", "random", "kmeans++"}, default="maxmin"
-        How landmarks are chosen; see `lowfold.kernels.choose_landmarks`.
+        How landmarks are chosen; see `lowfold.graph.choose_landmarks`.
     {on_disconnected}
     {normalization}
     {solver}

@@ -27,7 +27,7 @@ from lowfold.graph._weights import laplacian
 from lowfold.kernels._functions import KERNEL_LIMITS, KERNELS, Mercer, mercer_kernel
 from lowfold.kernels._gaussian import auto_scale
 from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
-from lowfold.kernels._linearised import linearised
+from lowfold.lowrank._linearised import linearised
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._graph_method import GraphMethod

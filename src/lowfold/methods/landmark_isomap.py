@@ -36,7 +36,7 @@ class LandmarkIsomap(Isomap):
     landmarks : int, array of indices or None, default=None
         How many, or which; None is min(n, 500). Where pieces are embedded by themselves, at most so many in each.
     landmark_rule : {"maxmin", "random", "kmeans++"}, default="maxmin"
-        How landmarks are chosen; see `lowfold.kernels.choose_landmarks`.
+        How landmarks are chosen; see `lowfold.graph.choose_landmarks`.
     conformal : bool, default=False
         Edges in units of the local spacing; see `ConformalIsomap`.
     shift : float of at least 0, "minimal", "bound" or None, default=None

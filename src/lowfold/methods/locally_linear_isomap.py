@@ -16,9 +16,9 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Limits, Real
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold.graph._local_planes import linear_neighbors
 from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
-from lowfold.kernels._local_planes import linear_neighbors
 from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods.isomap import Isomap
 
@@ -49,7 +49,7 @@ class LocallyLinearIsomap(Isomap):
     landmarks : int, array of indices or None, default=None
         Classical MDS of so many points only; see `LandmarkIsomap`.
     landmark_rule : {"maxmin", "random", "kmeans++"}, default="maxmin"
-        How landmarks are chosen; see `lowfold.kernels.choose_landmarks`.
+        How landmarks are chosen; see `lowfold.graph.choose_landmarks`.
     shift : float of at least 0, "minimal", "bound" or None, default=None
         Constant added to all geodesics but d(i, i); see `KernelIsomap`.
     {on_disconnected}

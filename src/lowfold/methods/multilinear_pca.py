@@ -20,13 +20,13 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
-from lowfold.kernels._multilinear import mode_product, multilinear_axes
+from lowfold.lowrank._multilinear import mode_product, multilinear_axes
+from lowfold.lowrank._principal import principal_axes
 from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._input import check_range
 from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._parameters import LIMITS
 from lowfold.metrics._resolve import resolve_metric
-from lowfold.spectral._principal import principal_axes
 
 
 class MultilinearPCA(LinearMethod):

@@ -20,10 +20,10 @@ from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._types import Neighbors
+from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral._scatter import Scatter
 
 
 class NMF(LinearMethod):

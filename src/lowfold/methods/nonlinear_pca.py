@@ -18,13 +18,13 @@ from lowfold._core.operators import DenseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._types import Neighbors
-from lowfold.kernels._veronese import Vanishing, vanishing, veronese
+from lowfold.lowrank._principal import ROUTES, principal_axes
+from lowfold.lowrank._scatter import Scatter
+from lowfold.lowrank._veronese import Vanishing, vanishing, veronese
 from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._linear_method import LinearMethod, project
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral._principal import ROUTES, principal_axes
-from lowfold.spectral._scatter import Scatter
 
 
 class NonlinearPCA(LinearMethod):

@@ -19,14 +19,14 @@ from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold.lowrank._principal import ROUTES, Axes, principal_axes
+from lowfold.lowrank._scatter import Scatter
+from lowfold.lowrank._streaming import Moments
 from lowfold.methods._blocks import row_blocks
 from lowfold.methods._fit import Data, Fit, Trained
 from lowfold.methods._input import read_points
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral._principal import ROUTES, Axes, principal_axes
-from lowfold.spectral._scatter import Scatter
-from lowfold.spectral._streaming import Moments
 
 
 class PCA(LinearMethod):
@@ -44,7 +44,7 @@ class PCA(LinearMethod):
         Eigenvectors of the D x D covariance (few features), of the n x n Gram matrix (few points), the SVD of the
         centred data (all digits, also of directions below 1e-7 of the first), block Krylov on the data (many points and
         features, few components), or the power method with deflation. "auto" goes by the shape,
-        `lowfold.spectral.select_route`, and takes the SVD where the kept directions are that unequal. In blocks: "svd"
+        `lowfold.lowrank.select_route`, and takes the SVD where the kept directions are that unequal. In blocks: "svd"
         (auto; a QR factor is updated) or "covariance" (faster, half the digits).
     {normalization}
     {tol}

@@ -23,7 +23,7 @@ from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
 from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
-from lowfold.kernels._random import (
+from lowfold.lowrank._random_projection import (
     FEATURES,
     RANDOM_KINDS,
     RandomEntries,
@@ -31,12 +31,12 @@ from lowfold.kernels._random import (
     lipschitz_constants,
     random_entries,
 )
+from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._fit import Data, Fit, Trained
 from lowfold.methods._input import check_range
 from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._parameters import LIMITS
 from lowfold.metrics._resolve import resolve_metric
-from lowfold.spectral._scatter import Scatter
 
 SMALL = 4_000_000  # entries of R that a model keeps; above, they are drawn again in each pass
 CHUNK = 2**23  # entries of R drawn at a time
@@ -47,7 +47,7 @@ class RandomProjection(LinearMethod):
     """Project on random directions: all distances are kept within a factor 1 +- eps, with no regard to the data.
 
     y = R x / sqrt(k) with independent entries of mean 0 and variance 1, so that E |y|^2 = |x|^2. The number of
-    dimensions needed depends on the number of points only, `lowfold.kernels.jl_min_dim`. The matrix is a rule and a
+    dimensions needed depends on the number of points only, `lowfold.lowrank.jl_min_dim`. The matrix is a rule and a
     seed: above 4 million entries it is drawn again, block by block, in each pass. X may be a sparse matrix.
 
     Parameters
@@ -260,7 +260,7 @@ class RandomMap:
             return self._thin(X, run)
         out = np.zeros((X.shape[0], self.k), dtype=X.dtype)
         rows = block_slices(X.shape[0], max(256, 2**21 // max(self.k, 1)))
-        loop = compiled("lowfold.kernels._projection_loops").project_sparse_rows if issparse(X) else None
+        loop = compiled("lowfold.lowrank._projection_loops").project_sparse_rows if issparse(X) else None
         for features in block_slices(self.D, FEATURES * max(1, CHUNK // (FEATURES * self.k))):
             R = self._rows(features, X.dtype, run)
 
@@ -296,7 +296,7 @@ class RandomMap:
         out = np.empty((X.shape[0], self.k), dtype=X.dtype)
         rows = block_slices(X.shape[0], 512)
         signs = np.sign(R.data).astype(np.int8)
-        loops = compiled("lowfold.kernels._projection_loops")
+        loops = compiled("lowfold.lowrank._projection_loops")
         size = X.dtype.type(1 / np.sqrt(self.k * self.density))
         sparse = hasattr(X, "tocsr")
 

@@ -22,7 +22,8 @@ from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._types import Neighbors
-from lowfold.kernels._robust import (
+from lowfold.lowrank._principal import principal_axes
+from lowfold.lowrank._robust import (
     MAD,
     geometric_median,
     inliers,
@@ -36,7 +37,6 @@ from lowfold.kernels._robust import (
 from lowfold.methods._fit import Data, Fit, Queries, Trained
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral._principal import principal_axes
 from lowfold.spectral._types import fix_signs
 
 ROUNDS = 10  # of leaving out rows and looking again

@@ -15,10 +15,10 @@ from lowfold._core.errors import AccuracyWarning
 from lowfold._core.limits import Int, Limits, Real
 from lowfold._core.operators import DenseOperator
 from lowfold._core.run import Run
+from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._parameters import LIMITS
-from lowfold.spectral._scatter import Scatter
 
 
 class SparsePCA(LinearMethod):

@@ -17,7 +17,7 @@ from lowfold._core.operators import CentredGram
 from lowfold._core.parallel import block_slices
 from lowfold._core.types import Floats
 from lowfold.graph._weights import laplacian
-from lowfold.kernels._independent import spacing_entropy
+from lowfold.lowrank._independent import spacing_entropy
 from lowfold.quality import _forms as forms
 from lowfold.quality._forms import Form
 

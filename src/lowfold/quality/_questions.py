@@ -209,7 +209,7 @@ def with_holes(view: View, crossed: Finding, spread: Finding) -> Finding:
 
 def _open_loops(view: View, count: int) -> Floats:
     """Birth and death of loops that live from their birth to 2.2 times that, and 1.8 covering radii long."""
-    from lowfold.kernels._landmarks import choose_landmarks
+    from lowfold.graph._landmarks import choose_landmarks
 
     run = replace(view.run, rng=np.random.default_rng(view.rng.integers(2**32)))
     chosen = choose_landmarks(view.graph, count, rule="maxmin", run=run)

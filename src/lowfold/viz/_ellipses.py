@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Flag, Int, Null, Real, check_limits
+from lowfold.graph._landmarks import choose_landmarks
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Points
-from lowfold.kernels._landmarks import choose_landmarks
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.quality._riemann import Distortion
 from lowfold.viz._colors import SCALE

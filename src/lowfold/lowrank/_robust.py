@@ -19,7 +19,7 @@ from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
-from lowfold.spectral._principal import principal_axes
+from lowfold.lowrank._principal import principal_axes
 
 MAD = 1.4826  # median absolute deviation of a Gaussian -> its standard deviation
 KEPT = 0.975  # share of a Gaussian's rows that the reweighting step keeps

@@ -16,9 +16,9 @@ from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats
+from lowfold.lowrank._principal import Axes, thin_svd
+from lowfold.lowrank._scatter import Scatter, triangular_factor
 from lowfold.spectral._doors import largest
-from lowfold.spectral._principal import Axes, thin_svd
-from lowfold.spectral._scatter import Scatter, triangular_factor
 from lowfold.spectral._types import Eigenpairs, fix_signs
 
 

@@ -1,14 +1,12 @@
-"""Principal axes by every route, and the Nystrom extension."""
+"""Principal axes by every route."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
-from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
-from lowfold.spectral import nystrom, principal_axes
+from lowfold.lowrank import principal_axes
 
 ROUTES = ("covariance", "gram", "svd")
 
@@ -37,15 +35,3 @@ def test_auto_keeps_directions_that_a_gram_matrix_would_lose() -> None:
     axes = principal_axes(X, X.mean(axis=0), 3)
     np.testing.assert_allclose(axes.pairs.values, s[:3] ** 2 / 39, rtol=1e-4)
     np.testing.assert_allclose(np.abs(np.sum(axes.V * Q[:, :3], axis=0)), 1.0, atol=1e-6)
-
-
-def test_nystrom_gives_back_the_training_rows() -> None:
-    rng = np.random.default_rng(0)
-    B = rng.random((12, 12))
-    K = B @ B.T
-    values, vectors = np.linalg.eigh(K)
-    values, vectors = values[::-1][:3], vectors[:, ::-1][:, :3]
-    np.testing.assert_allclose(nystrom(K, vectors, values), vectors, atol=1e-10)
-    np.testing.assert_allclose(nystrom(sp.csr_array(K[:2]), vectors, values), vectors[:2], atol=1e-10)
-    with pytest.raises(InvalidInput, match="component 2 cannot be extended"):
-        nystrom(K, vectors, np.array([1.0, 1e-12, 1.0]))

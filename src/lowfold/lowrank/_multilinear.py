@@ -10,7 +10,7 @@ import numpy as np
 
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
-from lowfold.spectral._energy import dimension_by_energy
+from lowfold.lowrank._energy import dimension_by_energy
 from lowfold.spectral._types import fix_signs
 
 

@@ -9,14 +9,8 @@ from scipy.spatial.distance import cdist
 from lowfold import datasets
 from lowfold._core.errors import InvalidInput
 from lowfold.graph import Graph, geodesics
-from lowfold.kernels import (
-    centred_gram,
-    centred_similarity,
-    configuration_dimension,
-    is_euclidean,
-    minimal_shift,
-    shift_bound,
-)
+from lowfold.kernels import centred_gram, centred_similarity
+from lowfold.spectral import configuration_dimension, is_euclidean, minimal_shift, shift_bound
 
 
 def paths(example: datasets.GraphExample) -> np.ndarray:

@@ -18,8 +18,8 @@ from lowfold._core.operators import DenseOperator, Operator
 from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold.lowrank._principal import range_basis
 from lowfold.spectral._doors import smallest
-from lowfold.spectral._principal import range_basis
 from lowfold.spectral._types import Eigenpairs, fix_signs
 
 

@@ -13,9 +13,9 @@ from lowfold._core.operators import DenseOperator
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import AnyFloats, Floats
+from lowfold.lowrank._scatter import Scatter, centred, triangular_factor
 from lowfold.spectral._doors import largest, warn_if_poor
 from lowfold.spectral._power import power_method
-from lowfold.spectral._scatter import Scatter, centred, triangular_factor
 from lowfold.spectral._types import Eigenpairs, fix_signs
 
 SINGLE = 2**22  # values of float32 data from which the products are made in float32 first

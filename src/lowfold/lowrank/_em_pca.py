@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats
-from lowfold.spectral._scatter import Scatter
+from lowfold.lowrank._scatter import Scatter
 
 FLOOR = 1e-12  # smallest noise variance, as a share of the mean variance of a feature
 
