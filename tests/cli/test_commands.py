@@ -208,8 +208,8 @@ def test_nothing_is_overwritten_without_force(run: Any, roll: Path, tmp_path: Pa
         target.write_text("precious")
         code, _, told = run("embed", roll, "-m", "pca", flag, target)
         assert (code, target.read_text()) == (1, "precious")
-        assert "--force" in told
-    assert run("embed", roll, "-m", "pca", "--out", out, "--force")[0] == 0
+        assert "--overwrite" in told
+    assert run("embed", roll, "-m", "pca", "--out", out, "--overwrite")[0] == 0
     assert out.read_text() != "precious"
 
 
@@ -218,7 +218,7 @@ def test_nothing_is_overwritten_without_force(run: Any, roll: Path, tmp_path: Pa
 def test_devices_are_not_replaced(run: Any, roll: Path, tmp_path: Path, flag: str) -> None:
     pipe = tmp_path / "pipe.png"
     os.mkfifo(pipe)
-    code, _, told = run("embed", roll, "-m", "pca", flag, pipe, "--force")
+    code, _, told = run("embed", roll, "-m", "pca", flag, pipe, "--overwrite")
     assert code == 1
     assert "no ordinary file" in told
     assert pipe.is_fifo()

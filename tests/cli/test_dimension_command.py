@@ -101,7 +101,7 @@ def test_curves(run: Any, sheet: Path, tmp_path: Path, ending: str) -> None:
     picture.write_text("precious")
     code, said, told = run("dimension", sheet, "-m", names, "--out", picture)
     assert (code, said, picture.read_text()) == (1, "", "precious")
-    assert "--force" in told
+    assert "--overwrite" in told
 
 
 @pytest.mark.extra("matplotlib")

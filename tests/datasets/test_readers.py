@@ -186,7 +186,7 @@ def test_an_existing_file_is_left_alone_unless_forced(tmp_path, suffix):
     with pytest.raises(FileProblem, match="exists"):
         write_table(path, [[2.0]])
     assert path.read_bytes() == before
-    write_table(path, [[2.0]], force=True)
+    write_table(path, [[2.0]], overwrite=True)
     assert read(path).X[0, 0] == 2
     assert list(tmp_path.iterdir()) == [path]
 

@@ -148,7 +148,7 @@ def test_never_overwrites_unless_told(tmp_path: Path) -> None:
     with pytest.raises(FileProblem, match="exists"):
         lowfold.save(target, model)
     assert target.read_text() == "precious"
-    lowfold.save(target, model, force=True)
+    lowfold.save(target, model, overwrite=True)
     assert lowfold.load(target).get_params() == model.get_params()
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
@@ -157,7 +157,7 @@ def test_never_overwrites_unless_told(tmp_path: Path) -> None:
 def test_devices_are_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(FileProblem, match="no ordinary file"):
-        lowfold.save(tmp_path / "pipe", lowfold.PCA().fit(points()), force=True)
+        lowfold.save(tmp_path / "pipe", lowfold.PCA().fit(points()), overwrite=True)
     assert (tmp_path / "pipe").is_fifo()
 
 

@@ -8,7 +8,7 @@ from sklearn import decomposition
 
 import lowfold
 from lowfold._core.errors import AccuracyWarning
-from lowfold.spectral import _principal
+from lowfold.lowrank import _principal
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

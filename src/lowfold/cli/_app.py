@@ -13,7 +13,7 @@ from lowfold.cli._diagnose import register as register_diagnose
 from lowfold.cli._dimension import register as register_dimension
 from lowfold.cli._errors import guarded, told_once
 from lowfold.cli._locate import register as register_locate
-from lowfold.cli._shared import Debug, Files, Force, Labels, Memory, Out, Quiet, Read, Settings
+from lowfold.cli._shared import Debug, Files, Labels, Memory, Out, Overwrite, Quiet, Read, Settings
 from lowfold.cli._tune import register as register_tune
 
 PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None, "pretty_exceptions_enable": False}
@@ -115,7 +115,7 @@ def transform(
     label: Labels = None,
     read: Read = None,
     memory: Memory = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -128,7 +128,7 @@ def transform(
 
     out = out or "-"
     with config_context(memory=memory), told_once(quiet):
-        refuse_existing(out, force=force)
+        refuse_existing(out, overwrite=overwrite)
         fitted = load(model)
         options = parse_settings(read or [], "--read")
         if inverse and len(files) == 1:
@@ -140,7 +140,7 @@ def transform(
         tell(table.notices, quiet=quiet)
         Y = fitted.inverse_transform(table.X) if inverse else fitted.transform(table.X)
         columns = [f"x{i + 1}" for i in range(Y.shape[1])] if inverse else list(fitted.get_feature_names_out())
-        write_output(out, Y, columns, carried(table, columns), force=force, quiet=quiet)
+        write_output(out, Y, columns, carried(table, columns), overwrite=overwrite, quiet=quiet)
 
 
 @app.command("list", epilog=_examples("list"))
@@ -167,7 +167,7 @@ def datasets(
     truth: Annotated[bool, typer.Option("--truth", help="Also write color, class and true coordinates.")] = False,
     out: Out = None,
     settings: Settings = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -182,10 +182,10 @@ def datasets(
         print(datasets_table())
         return
     out = out or "-"
-    refuse_existing(out, force=force)
+    refuse_existing(out, overwrite=overwrite)
     data = made(name, {"n": n, "noise": noise, "random_state": random_state}, settings or [])
     columns = [f"x{i + 1}" for i in range(data.X.shape[1])]
-    write_output(out, data.X, columns, truth_columns(data) if truth else {}, force=force, quiet=quiet)
+    write_output(out, data.X, columns, truth_columns(data) if truth else {}, overwrite=overwrite, quiet=quiet)
 
 
 @app.command()

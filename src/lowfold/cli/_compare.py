@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lowfold.cli._errors import told_once, wrong_usage
-from lowfold.cli._shared import Debug, File, Force, Memory, Quiet, Read
+from lowfold.cli._shared import Debug, File, Memory, Overwrite, Quiet, Read
 
 if TYPE_CHECKING:
     from lowfold.select._compare_types import Row
@@ -61,7 +61,7 @@ def compare(
     random_state: Annotated[int, typer.Option("--random-state", "--seed", metavar="SEED", help="Seed.")] = 0,
     read: Read = None,
     memory: Memory = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -78,7 +78,7 @@ def compare(
     if out is not None and Path(out).suffix.lower() not in (".html", ".htm"):
         wrong_usage(f"--out is a report and ends in .html; got {out!r}; numbers go to --json")
     with told_once(quiet):
-        refuse_existing(out, json, force=force)
+        refuse_existing(out, json, overwrite=overwrite)
         aside = [*(label or []), *(truth or []), *([color] if color is not None else [])]
         matrix = metric.startswith("precomputed")
         table = read_input(file, list(dict.fromkeys(aside)), parse_settings(read or [], "--read"), matrix=matrix)
@@ -109,9 +109,9 @@ def compare(
             from lowfold.viz._report import write_report
 
             line = _again(file, names, given, found.settings, aside=(label or [], truth or [], color))
-            write_report(found, out, overwrite=force, command=line)
+            write_report(found, out, overwrite=overwrite, command=line)
         if json is not None:
-            found.write_json(json, overwrite=force)
+            found.write_json(json, overwrite=overwrite)
         print(found)
         tell([f"wrote {path}" for path in (out, json) if path is not None], quiet=quiet)
 

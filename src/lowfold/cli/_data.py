@@ -87,8 +87,8 @@ def carried(table: Any, taken: Sequence[str]) -> dict[str, NDArray[Any]]:
     return found
 
 
-def refuse_existing(*paths: str | None, force: bool) -> None:
-    """Before any work: nothing is overwritten without `--force`, and every target has a folder."""
+def refuse_existing(*paths: str | None, overwrite: bool) -> None:
+    """Before any work: nothing is overwritten without `--overwrite`, and every target has a folder."""
     for path in paths:
         if path is None or path == "-":
             continue
@@ -97,14 +97,20 @@ def refuse_existing(*paths: str | None, force: bool) -> None:
             raise FileProblem(f"{path}: is a folder; name a file")
         if target.exists() and not target.is_file():
             raise FileProblem(f"{path}: is no ordinary file; name a file, or write to standard output with --out -")
-        if target.exists() and not force:
-            raise FileProblem(f"{path}: the file exists; choose another name, or overwrite it with --force")
+        if target.exists() and not overwrite:
+            raise FileProblem(f"{path}: the file exists; choose another name, or replace it with --overwrite")
         if not target.parent.is_dir():
             raise FileProblem(f"{path}: there is no folder {target.parent}; make it first")
 
 
 def write_output(
-    path: str, Y: NDArray[Any], columns: Sequence[str], aside: Mapping[str, NDArray[Any]], *, force: bool, quiet: bool
+    path: str,
+    Y: NDArray[Any],
+    columns: Sequence[str],
+    aside: Mapping[str, NDArray[Any]],
+    *,
+    overwrite: bool,
+    quiet: bool,
 ) -> None:
     """Coordinates with the columns kept aside; an .npy file has room for the coordinates only."""
     from lowfold.datasets._readers import write_table
@@ -112,7 +118,7 @@ def write_output(
     if aside and path.lower().endswith(".npy"):
         tell([f"{path}: .npy holds the coordinates only; {', '.join(aside)} left out"], quiet=quiet)
         aside = {}
-    write_table(path, Y, list(columns), labels=dict(aside), force=force)
+    write_table(path, Y, list(columns), labels=dict(aside), overwrite=overwrite)
 
 
 def colouring(table: Any, name: str | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lowfold.cli._shared import Debug, File, Force, Labels, Memory, Quiet, Read
+from lowfold.cli._shared import Debug, File, Labels, Memory, Overwrite, Quiet, Read
 
 EXAMPLES = [
     "lowfold dimension data.csv --out curves.png",
@@ -54,7 +54,7 @@ def dimension(
     label: Labels = None,
     read: Read = None,
     memory: Memory = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -72,7 +72,7 @@ def dimension(
 
     with config_context(memory=memory), told_once(quiet):
         names = estimator_names(method or [])
-        refuse_existing(out, local, force=force)
+        refuse_existing(out, local, overwrite=overwrite)
         _check_picture(out)
         matrix = metric.startswith("precomputed")
         table = read_input(file, label or [], parse_settings(read or [], "--read"), matrix=matrix)
@@ -87,7 +87,7 @@ def dimension(
         print(json_text(estimates, table, file) if as_json else table_text(estimates))
         if local is not None:
             columns, values = local_columns(estimates)
-            write_output(local, values, columns, carried(table, columns), force=force, quiet=quiet)
+            write_output(local, values, columns, carried(table, columns), overwrite=overwrite, quiet=quiet)
         if out is not None:
             from lowfold.viz._curves import dimension_curves
 
@@ -104,15 +104,15 @@ def estimator_names(given: Sequence[str]) -> list[str]:
 
     from lowfold.cli._errors import wrong_usage
     from lowfold.cli._values import plain
-    from lowfold.dimension._all import NAMES
-    from lowfold.dimension._other import PREFIX, other_names
+    from lowfold.dimension._estimate_all import NAMES
+    from lowfold.dimension._scikit_dimension import PREFIX, scikit_dimension_names
 
     by_plain = {plain(name): name for name in NAMES}
     families = {family: [name for name in NAMES if name.startswith(family + "_")] for family in ("linear", "capacity")}
     found: list[str] = []
     for word in (part.strip() for text in given for part in text.split(",")):
         if word.lower().startswith(PREFIX):
-            have = {plain(name): name for name in other_names()}
+            have = {plain(name): name for name in scikit_dimension_names()}
             if plain(word[len(PREFIX) :]) not in have:
                 wrong_usage(f"scikit-dimension has no estimator {word!r}; it has {', '.join(have.values())}")
             found.append(PREFIX + have[plain(word[len(PREFIX) :])])
@@ -129,7 +129,7 @@ def estimator_names(given: Sequence[str]) -> list[str]:
 
 def _estimate(X: Any, name: str, metric: str, params: str | None, seed: int, n_jobs: int | None) -> Any:
     from lowfold.cli._values import parse_value
-    from lowfold.dimension._all import estimate_all
+    from lowfold.dimension._estimate_all import estimate_all
 
     chosen = None if params is None else parse_value(params)
     if chosen is not None and not isinstance(chosen, dict):

@@ -13,7 +13,7 @@ from lowfold._core.config import config_context
 from lowfold._core.errors import FileProblem
 from lowfold.cli._data import carried, colouring, is_matrix, read_inputs, refuse_existing, tell, write_output
 from lowfold.cli._errors import told_once
-from lowfold.cli._shared import Debug, Files, Force, Labels, Memory, MethodName, Out, Quiet, Read, Settings, Verbose
+from lowfold.cli._shared import Debug, Files, Labels, Memory, MethodName, Out, Overwrite, Quiet, Read, Settings, Verbose
 from lowfold.cli._values import find_method, method_class, parameters_for, parse_settings
 
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg")
@@ -32,7 +32,7 @@ def embed(
     read: Read = None,
     settings: Settings = None,
     memory: Memory = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     verbose: Verbose = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -47,7 +47,7 @@ def embed(
         out = "-"
     with config_context(memory=memory), told_once(quiet):
         model = _model(method, parameters, settings, verbose=verbose or (sys.stderr.isatty() and not quiet))
-        refuse_existing(out, plot, save, force=force)
+        refuse_existing(out, plot, save, overwrite=overwrite)
         _check_picture(plot)
         table = read_inputs(files, label or [], parse_settings(read or [], "--read"), model)
         tell(table.notices, quiet=quiet)
@@ -55,7 +55,7 @@ def embed(
         start = time.perf_counter()
         Y = model.fit(table.X, next(iter(table.labels.values()), None)).embedding_
         took = time.perf_counter() - start
-        _write(model, Y, table, out, save, force=force, quiet=quiet)
+        _write(model, Y, table, out, save, overwrite=overwrite, quiet=quiet)
         if plot is not None:
             from lowfold.viz._scatter import scatter
 
@@ -110,18 +110,18 @@ def _check_picture(plot: str | None) -> None:
     load_extra("matplotlib", "plot", "--plot")
 
 
-def _write(model: Any, Y: Any, table: Any, out: str | None, save: str | None, *, force: bool, quiet: bool) -> None:
+def _write(model: Any, Y: Any, table: Any, out: str | None, save: str | None, *, overwrite: bool, quiet: bool) -> None:
     if out is not None:
         columns = [str(name) for name in model.get_feature_names_out()]
         aside = carried(table, columns)
         clusters = getattr(model, "labels_", None)
         if clusters is not None and len(clusters) == len(Y):
             aside["cluster"] = clusters
-        write_output(out, Y, columns, aside, force=force, quiet=quiet)
+        write_output(out, Y, columns, aside, overwrite=overwrite, quiet=quiet)
     if save is not None:
         from lowfold.methods.files import save as save_model
 
-        save_model(save, model, force=force)
+        save_model(save, model, overwrite=overwrite)
 
 
 def _weights(model: Any, files: Sequence[str]) -> list[str]:

@@ -43,7 +43,7 @@ def locate(
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="FILE", help='Table of positions; "-" is standard output.')
     ] = "-",
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
     """Find positions of sensors from noisy distances between near ones.
@@ -55,8 +55,8 @@ def locate(
     from lowfold.apps.sensor_network import locate as find
     from lowfold.apps.sensor_network import position_error
 
-    if out != "-" and Path(out).exists() and not force:
-        raise FileProblem(f"{out} exists; use --force to overwrite it, or another name")
+    if out != "-" and Path(out).exists() and not overwrite:
+        raise FileProblem(f"{out} exists; use --overwrite to replace it, or another name")
     names, matrix = read_distances(file)
     known = {} if anchors is None else read_positions(anchors, names, dimension)
     found = find(matrix, known or None, n_components=dimension, nu="auto" if nu is None else nu, refine=refine)

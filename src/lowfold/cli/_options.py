@@ -16,7 +16,7 @@ from lowfold.methods.registry import REGISTRY
 PREFIX = "parameter_"
 # Names of the commands' own flags. A parameter of that name is reached by --set.
 OWN = {
-    "color", "debug", "file", "force", "help", "label", "memory", "method", "out", "plot", "quiet", "read", "save",
+    "color", "debug", "file", "help", "label", "memory", "method", "out", "overwrite", "plot", "quiet", "read", "save",
     "set", "settings", "verbose",
 }  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 Memory = Annotated[str | None, typer.Option(metavar="SIZE", help='Memory budget, as "8GB"; else half of the memory.')]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the stages even when no terminal watches.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the trace of an error.")]

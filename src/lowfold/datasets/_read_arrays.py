@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import AnyFloats
+from lowfold.datasets._file_table import Table, existing_file, numbered, parsing, refuse, require_room, small_float
 from lowfold.datasets._read_matlab import DEFLATE_LIMIT, MatlabFile
-from lowfold.datasets._read_result import Table, existing_file, numbered, parsing, refuse, require_room, small_float
 
 
 def read_npy(path: str | Path, *, points: Literal["rows", "columns"] = "rows") -> Table:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import FileProblem, InvalidInput
 from lowfold._core.types import AnyFloats
-from lowfold.datasets._read_result import Table, refuse
+from lowfold.datasets._file_table import Table, refuse
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
 WORDS_AT_MOST = 1 << 26

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold.datasets._file_table import Table, existing_file, numbered, parsing, refuse, require_room, small_float
 from lowfold.datasets._images import binarize_invert
-from lowfold.datasets._read_result import Table, existing_file, numbered, parsing, refuse, require_room, small_float
 
 TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 GZIP_LIMIT = 1040

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from lowfold._core.extras import load_extra
+from lowfold.datasets._file_table import Table, existing_file, parsing, refuse, require_room
 from lowfold.datasets._read_columns import Column, assemble
-from lowfold.datasets._read_result import Table, existing_file, parsing, refuse, require_room
 
 
 def read_parquet(

@@ -20,8 +20,8 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import AnyFloats
+from lowfold.datasets._file_table import Table, existing_file, numbered, refuse
 from lowfold.datasets._read_columns import MISSING, Column, assemble
-from lowfold.datasets._read_result import Table, existing_file, numbered, refuse
 
 CHUNK = 5000
 PACKED = {".gz", ".bz2", ".xz", ".lzma", ".zip", ".zst"}

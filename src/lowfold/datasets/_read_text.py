@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
+from lowfold.datasets._file_table import Table, refuse, require_room
 from lowfold.datasets._read_images import natural_key
-from lowfold.datasets._read_result import Table, refuse, require_room
 from lowfold.datasets._read_stem import stem_english
 
 StopWords = Literal["english"] | Iterable[str] | None

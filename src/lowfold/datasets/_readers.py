@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from lowfold._core.errors import InvalidInput
+from lowfold.datasets._file_table import Table, refuse
 from lowfold.datasets._read_arrays import read_mat, read_npy, read_npz
 from lowfold.datasets._read_envi import read_envi
 from lowfold.datasets._read_idx import read_idx
 from lowfold.datasets._read_images import image_files, read_images
 from lowfold.datasets._read_parquet import read_parquet
-from lowfold.datasets._read_result import Table, refuse
 from lowfold.datasets._read_stem import stem_english
 from lowfold.datasets._read_table import read_table
 from lowfold.datasets._read_text import read_documents, term_frequencies

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import FileProblem, InvalidInput
 from lowfold._core.extras import load_extra
-from lowfold.datasets._read_result import numbered, refuse
+from lowfold.datasets._file_table import numbered, refuse
 
 ROWS_AT_ONCE = 10_000
 
@@ -26,12 +26,12 @@ def write_table(
     columns: Sequence[str] | None = None,
     *,
     labels: Mapping[str, object] | None = None,
-    force: bool = False,
+    overwrite: bool = False,
 ) -> None:
     """Write the rows of Y to a .csv, .tsv, .parquet or .npy file; "-" writes CSV to standard output.
 
     Numbers are written so that reading them gives the same bits. The file appears whole or not at all; an existing file
-    is left alone unless `force`. `labels` become further columns (not for .npy).
+    is left alone unless `overwrite`. `labels` become further columns (not for .npy).
     """
     data = np.asarray(Y)
     data = data[:, None] if data.ndim == 1 else data
@@ -52,7 +52,7 @@ def write_table(
         return
     target = Path(path)
     write = _writer(target, data, names, aside)
-    with replacing(target, force=force) as temporary:
+    with replacing(target, overwrite=overwrite) as temporary:
         write(temporary)
 
 
@@ -105,21 +105,21 @@ def _write_text(
 
 
 @contextmanager
-def replacing(target: Path, *, force: bool) -> Iterator[Path]:
+def replacing(target: Path, *, overwrite: bool) -> Iterator[Path]:
     """A temporary file beside the target that takes its place when the block ends well, and vanishes otherwise."""
-    taken = "the file exists; choose another name, or overwrite it with force=True (--force)"
+    taken = "the file exists; choose another name, or replace it with overwrite=True (--overwrite)"
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         if target.is_dir():
             refuse(target, "is a folder")
         if target.exists() and not target.is_file():
             refuse(target, "is not an ordinary file, and only such are replaced")
-        if target.exists() and not force:
+        if target.exists() and not overwrite:
             refuse(target, taken)
         yield temporary
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
-        if force:
+        if overwrite:
             temporary.replace(target)
         else:
             _rename_to_new(temporary, target, taken)

@@ -1,14 +1,14 @@
 """Intrinsic dimension: estimators with their scales, curves, intervals, and an honest "cannot tell"."""
 
-from lowfold.dimension._all import NAMES, estimate_all
 from lowfold.dimension._capacity import capacity
 from lowfold.dimension._correlation import correlation
 from lowfold.dimension._elbow import residual_elbow
 from lowfold.dimension._estimate import Estimate, Estimates
+from lowfold.dimension._estimate_all import NAMES, estimate_all
 from lowfold.dimension._linear import Hyperplane, hyperplane, linear, local_pca
 from lowfold.dimension._multiscale import MultiscaleEstimate, multiscale_svd
 from lowfold.dimension._nearest import maximum_likelihood, two_nearest
-from lowfold.dimension._other import other, other_names
+from lowfold.dimension._scikit_dimension import scikit_dimension, scikit_dimension_names
 from lowfold.dimension._unfolding import mvu_spectrum
 
 __all__ = [
@@ -26,8 +26,8 @@ __all__ = [
     "maximum_likelihood",
     "multiscale_svd",
     "mvu_spectrum",
-    "other",
-    "other_names",
     "residual_elbow",
+    "scikit_dimension",
+    "scikit_dimension_names",
     "two_nearest",
 ]

@@ -55,14 +55,8 @@ from lowfold.geometry._derivatives import (
     jet,
     taylor,
 )
-from lowfold.geometry._domain import (
-    Box,
-    Disc,
-    Domain,
-    Face,
-)
-from lowfold.geometry._forms import (
-    Form,
+from lowfold.geometry._differential_forms import (
+    DifferentialForm,
     boundary_integral,
     coordinate_forms,
     integrate_form,
@@ -71,6 +65,12 @@ from lowfold.geometry._forms import (
     scalar_form,
     volume_form,
     wedge,
+)
+from lowfold.geometry._domain import (
+    Box,
+    Disc,
+    Domain,
+    Face,
 )
 from lowfold.geometry._geodesics import (
     Shot,
@@ -173,10 +173,10 @@ __all__ = [
     "Box",
     "Chart",
     "Connection",
+    "DifferentialForm",
     "Disc",
     "Domain",
     "Face",
-    "Form",
     "Jet",
     "Manifold",
     "NormMoments",

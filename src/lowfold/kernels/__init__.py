@@ -2,6 +2,7 @@
 
 from lowfold.kernels._alignment import Alignment, align, kernel_sum
 from lowfold.kernels._barycentric import barycentric_weights
+from lowfold.kernels._bridge_patches import bridge_alignment, laid_flat
 from lowfold.kernels._diffusion import (
     SCALES,
     Admissible,
@@ -36,7 +37,6 @@ from lowfold.kernels._lle import (
 )
 from lowfold.kernels._patches import Coordinates, Geometry, Lengths, Patches, geometry_of, twins
 from lowfold.kernels._tangent import tangent_alignment, tangents
-from lowfold.kernels._unfold import bridge_alignment, unfolded
 
 __all__ = [
     "KERNELS",
@@ -73,6 +73,7 @@ __all__ = [
     "is_admissible",
     "kernel_operator",
     "kernel_sum",
+    "laid_flat",
     "limit_weights",
     "local_scales",
     "markov",
@@ -93,5 +94,4 @@ __all__ = [
     "tangent_alignment",
     "tangents",
     "twins",
-    "unfolded",
 ]

@@ -25,8 +25,8 @@ from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
 from lowfold.graph._source import Source
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._alignment import Alignment, align, kernel_sum
+from lowfold.kernels._bridge_patches import bridge_alignment
 from lowfold.kernels._patches import Geometry, Patches, geometry_of, twins
-from lowfold.kernels._unfold import bridge_alignment
 from lowfold.methods._alignment_extend import NearestCorner
 from lowfold.methods._alignment_mass import choose_mass, diagonal_mass
 from lowfold.methods._extend import Barycentric

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import FileProblem, InvalidInput
 from lowfold._core.limits import check_limits
+from lowfold.datasets._file_table import existing_file, parsing, refuse
 from lowfold.datasets._read_arrays import _npy
-from lowfold.datasets._read_result import existing_file, parsing, refuse
 from lowfold.datasets._write_table import replacing
 from lowfold.methods.registry import BY_NAME
 
@@ -75,11 +75,11 @@ CLASSES: dict[str, str] = {
 """Class -> module of every part that a fitted model may hold. A new extension gets a line here."""
 
 
-def save(path: str | Path, model: Any, *, force: bool = False) -> None:
+def save(path: str | Path, model: Any, *, overwrite: bool = False) -> None:
     """Write a fitted model to one file of plain data, which `load` reads back bit for bit.
 
-    The file appears whole or not at all; an existing one is left alone unless `force`. Functions (a callable metric)
-    and random generators cannot be written as data: use a name and an int, or pickle.
+    The file appears whole or not at all; an existing one is left alone unless `overwrite`. Functions (a callable
+    metric) and random generators cannot be written as data: use a name and an int, or pickle.
 
     >>> import lowfold, numpy, tempfile
     >>> model = lowfold.PCA(1).fit(numpy.array([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]]))
@@ -104,7 +104,7 @@ def save(path: str | Path, model: Any, *, force: bool = False) -> None:
         "parameters": {key: arrays.encode(value, key) for key, value in params.items()},
         "fitted": {key: arrays.encode(value, key) for key, value in vars(model).items() if key not in params},
     }
-    with replacing(Path(path), force=force) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
+    with replacing(Path(path), overwrite=overwrite) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(TEXT), json.dumps(content, allow_nan=False))  # no date: same model, same bytes
         for number, array in enumerate(arrays.found):
             with archive.open(f"{number}.npy", "w", force_zip64=True) as stream:

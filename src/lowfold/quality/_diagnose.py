@@ -12,7 +12,7 @@ from lowfold._core.run import Run
 from lowfold.metrics._metric import Metric
 from lowfold.quality import _questions as ask
 from lowfold.quality._findings import Diagnosis, Finding
-from lowfold.quality._view import FEWEST, View, look
+from lowfold.quality._neighborhood_view import FEWEST, NeighborhoodView, look
 
 QUESTIONS = (
     "linear",
@@ -87,7 +87,7 @@ def diagnose(
     return Diagnosis(findings, given, used, k, view.d, n_components is not None)
 
 
-def _answers(view: View) -> tuple[Finding, ...]:
+def _answers(view: NeighborhoodView) -> tuple[Finding, ...]:
     if view.n < FEWEST:
         return tuple(map(ask.few(view.n), QUESTIONS))
     crossed, spread = ask.shortcuts(view), ask.even(view)

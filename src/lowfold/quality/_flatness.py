@@ -13,8 +13,8 @@ from lowfold.graph._source import Points
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.quality._findings import Finding, Rule, judge, rules_for, unknown
 from lowfold.quality._local import edge_lengths
+from lowfold.quality._neighborhood_view import NeighborhoodView, between, classical, isomap_residual, residual
 from lowfold.quality._shape import squared_curvature
-from lowfold.quality._view import View, between, classical, isomap_residual, residual
 
 GEODESIC = ("Isomap", "LandmarkIsomap", "KernelIsomap", "ConformalIsomap")
 HARMONIC = ("LaplacianEigenmaps", "DiffusionMaps")
@@ -24,7 +24,7 @@ FITS, GOOD, POOR = 0.01, 0.03, 0.05  # residual variance: fits as it is; fits; d
 ROUND = (0.05, 0.1)  # 99% quantile of geodesic over chart distance beyond that of a cube: convex below, not above
 
 
-def isometric(view: View) -> Finding:
+def isometric(view: NeighborhoodView) -> Finding:
     """Gaussian curvature: zero where a flat picture can keep all lengths."""
     if view.d == 1:
         return Finding("isometric", "yes", 0.0, "a curve can be laid straight without stretching", *_flat_rules("yes"))
@@ -66,7 +66,7 @@ def _flat_rules(verdict: str) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
     return (), ()
 
 
-def no_patches(name: str, view: View) -> Finding:
+def no_patches(name: str, view: NeighborhoodView) -> Finding:
     if view.X is None:
         return unknown(name, "distances alone have no tangent planes; pass coordinates")
     return unknown(
@@ -80,7 +80,7 @@ def _none() -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
     return (), ()
 
 
-def conformal(view: View, flat: Finding, shut: Finding) -> Finding:
+def conformal(view: NeighborhoodView, flat: Finding, shut: Finding) -> Finding:
     """Does measuring in units of the local spacing make the data flat?"""
     from lowfold.methods._geodesic_extend import conformal_factors, conformal_lengths
 
@@ -116,7 +116,7 @@ def conformal(view: View, flat: Finding, shut: Finding) -> Finding:
     return Finding("conformal", verdict, after, saw, *rules)
 
 
-def convex(view: View, flat: Finding, shut: Finding, holed: Finding) -> Finding:
+def convex(view: NeighborhoodView, flat: Finding, shut: Finding, holed: Finding) -> Finding:
     """Do geodesics go straight in a chart that keeps lengths?"""
     if shut.verdict == "yes":
         return Finding("convex", "no", float("nan"), "a closed manifold is no convex region", (), _bent_rules())
@@ -147,15 +147,15 @@ def _bending(along: Floats, straight: Floats) -> float:
     return float(np.quantile(ratio / np.median(ratio), 0.99))
 
 
-def _usual_bending(view: View) -> float:
+def _usual_bending(view: NeighborhoodView) -> float:
     """The same of an even sample of a cube of dimension d with as many points and neighbours."""
     cube = view.rng.random((view.n, view.d))
-    other = View(Points(cube, resolve_metric("euclidean", None, cube)), view.k, view.d, view.rng, view.run)
+    other = NeighborhoodView(Points(cube, resolve_metric("euclidean", None, cube)), view.k, view.d, view.rng, view.run)
     along = other.paths(other.neighbors(view.k).union(), other.landmarks)
     return _bending(along, other.straight) if np.isfinite(along).all() else 1.0
 
 
-def _chart(view: View) -> tuple[Floats | None, float]:
+def _chart(view: NeighborhoodView) -> tuple[Floats | None, float]:
     """Coordinates of the landmarks by LTSA, mapped linearly so that edges keep their lengths, and their error."""
     from lowfold.methods.ltsa import LTSA
 

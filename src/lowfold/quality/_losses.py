@@ -1,6 +1,6 @@
 """How each method's loss is made from the method itself: a function of any embedding.
 
-Each takes a `Case` and returns Y -> `Form`; operators are rebuilt once and serve every Y.
+Each takes a `Case` and returns Y -> `LossValue`; operators are rebuilt once and serve every Y.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from lowfold._core.parallel import block_slices
 from lowfold._core.types import Floats
 from lowfold.graph._weights import laplacian
 from lowfold.lowrank._independent import spacing_entropy
-from lowfold.quality import _forms as forms
-from lowfold.quality._forms import Form
+from lowfold.quality import _loss_formulas as formulas
+from lowfold.quality._loss_formulas import LossValue
 
-Loss = Callable[[Floats], Form]
+Loss = Callable[[Floats], LossValue]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def principal(case: Case) -> Loss:
     if not np.isfinite(X).all():
         raise InvalidInput("the variance lost needs complete data; X has NaN")
     Xc = X.reshape(len(X), -1) - X.reshape(len(X), -1).mean(axis=0)
-    return lambda Y: forms.variance_lost(Xc, forms.orthonormal(Y, np.ones(len(Y))))
+    return lambda Y: formulas.variance_lost(Xc, formulas.orthonormal(Y, np.ones(len(Y))))
 
 
 def features(case: Case) -> Loss:
@@ -73,7 +73,7 @@ def features(case: Case) -> Loss:
     Phi = case.model._extend.map(case.data().points().X)
     null = np.ones(len(Phi)) if case.model.center else None
     Phi = Phi - Phi.mean(axis=0) if case.model.center else Phi
-    return lambda Y: forms.variance_lost(Phi, forms.orthonormal(Y, null))
+    return lambda Y: formulas.variance_lost(Phi, formulas.orthonormal(Y, null))
 
 
 def kernel_variance(case: Case) -> Loss:
@@ -90,7 +90,7 @@ def kernel_variance(case: Case) -> Loss:
         means = K.row_means()
         diagonal = diagonal - 2 * means + means.mean()
     null = np.ones(K.n) if model.center else None
-    return lambda Y: forms.energy_lost(K, diagonal, forms.orthonormal(Y, null))
+    return lambda Y: formulas.energy_lost(K, diagonal, formulas.orthonormal(Y, null))
 
 
 def smooth(case: Case) -> Loss:
@@ -101,21 +101,21 @@ def smooth(case: Case) -> Loss:
     W = weigh(model.graph_, model.weights, model.scale_, 0.0)
     root, L = np.sqrt(W.volumes()), laplacian(W)
     scaled = L.scaled(1.0 / np.where(root > 0, root, 1.0))
-    return lambda Y: forms.quotient(scaled, forms.orthonormal(root[:, None] * Y, root))
+    return lambda Y: formulas.quotient(scaled, formulas.orthonormal(root[:, None] * Y, root))
 
 
 def nonnegative(case: Case) -> Loss:
     """NMF."""
     X = case.points()
-    return lambda Y: forms.nonnegative_loss(X, Y)
+    return lambda Y: formulas.nonnegative_loss(X, Y)
 
 
 def independent(case: Case) -> Loss:
     """ICA: mutual information up to a constant of the data."""
 
-    def loss(Y: Floats) -> Form:
-        entropies = spacing_entropy(forms.white(Y).T)
-        return Form(float(entropies.sum()))
+    def loss(Y: Floats) -> LossValue:
+        entropies = spacing_entropy(formulas.white(Y).T)
+        return LossValue(float(entropies.sum()))
 
     return loss
 
@@ -128,15 +128,15 @@ def strain(case: Case) -> Loss:
     G = case.model.kernel()
     chosen = getattr(case.model, "landmarks_", None)
     if chosen is None:
-        return lambda Y: forms.strain(G, Y, case.scaled)
-    return lambda Y: _spread(forms.strain(G, Y[chosen], case.scaled), chosen, len(Y))
+        return lambda Y: formulas.strain(G, Y, case.scaled)
+    return lambda Y: _spread(formulas.strain(G, Y[chosen], case.scaled), chosen, len(Y))
 
 
-def _spread(found: Form, rows: Any, n: int) -> Form:
+def _spread(found: LossValue, rows: Any, n: int) -> LossValue:
     """The shares of landmarks among all points, NaN elsewhere."""
     points = np.full(n, np.nan)
     points[rows] = found.points
-    return Form(found.value, points, found.parts)
+    return LossValue(found.value, points, found.parts)
 
 
 def diffusion(case: Case) -> Loss:
@@ -145,10 +145,10 @@ def diffusion(case: Case) -> Loss:
     root = np.sqrt(walk.stationary)
     symmetric = case.model.convention == "symmetric"
 
-    def loss(Y: Floats) -> Form:
+    def loss(Y: Floats) -> LossValue:
         part = Y if chosen is None else Y[chosen]
-        Q = forms.orthonormal(part if symmetric else root[:, None] * part, root)
-        found = forms.diffusion_lost(walk.operator, root, Q, t)
+        Q = formulas.orthonormal(part if symmetric else root[:, None] * part, root)
+        found = formulas.diffusion_lost(walk.operator, root, Q, t)
         return found if chosen is None else _spread(found, chosen, len(Y))
 
     return loss
@@ -163,11 +163,11 @@ def unfolding(case: Case) -> Loss:
     kept = Data(model._trained.source, graph=model._trained.graph)
     squared = pair_distances(kept, model.pairs_) ** 2
     settings = (model.constraints, float(model.nu_), case.scaled)
-    whole = forms.spring_loss(model.pairs_, squared, model.factor_, *settings).value
+    whole = formulas.spring_loss(model.pairs_, squared, model.factor_, *settings).value
 
-    def loss(Y: Floats) -> Form:
-        found = forms.spring_loss(model.pairs_, squared, Y, *settings)
-        return Form(found.value, found.points, (*found.parts, ("bound", whole)))
+    def loss(Y: Floats) -> LossValue:
+        found = formulas.spring_loss(model.pairs_, squared, Y, *settings)
+        return LossValue(found.value, found.points, (*found.parts, ("bound", whole)))
 
     return loss
 
@@ -178,7 +178,7 @@ def unfolding(case: Case) -> Loss:
 def alignment(case: Case) -> Loss:
     """LLE, LTSA, Hessian LLE, and their linear forms."""
     K = case.model.kernel()
-    return lambda Y: forms.quotient(K, forms.orthonormal(Y, np.ones(len(Y))))
+    return lambda Y: formulas.quotient(K, formulas.orthonormal(Y, np.ones(len(Y))))
 
 
 def harmonic(case: Case) -> Loss:
@@ -188,10 +188,10 @@ def harmonic(case: Case) -> Loss:
         raise InvalidInput("the objective of laplacian='naive' is not offered: its trivial vector is not known")
     K = model.kernel()
     if model.laplacian == "unnormalized":
-        return lambda Y: forms.quotient(K, forms.orthonormal(Y, np.ones(len(Y))))
+        return lambda Y: formulas.quotient(K, formulas.orthonormal(Y, np.ones(len(Y))))
     root = np.sqrt(model.degrees_)
     lift = root[:, None] if model.laplacian == "random_walk" else 1.0
-    return lambda Y: forms.quotient(K, forms.orthonormal(lift * Y, root))
+    return lambda Y: formulas.quotient(K, formulas.orthonormal(lift * Y, root))
 
 
 def cut(case: Case) -> Loss:
@@ -203,7 +203,7 @@ def cut(case: Case) -> Loss:
     lift: Any = 1.0
     if model.laplacian == "random_walk":
         lift = np.sqrt(weigh(model.graph_, model.weights, model.scale_, 0.0).volumes())[:, None]
-    return lambda Y: forms.quotient(K, forms.orthonormal(lift * Y, None))
+    return lambda Y: formulas.quotient(K, formulas.orthonormal(lift * Y, None))
 
 
 # Several matrices -------------------------------------------------------------------------------------------------
@@ -228,9 +228,9 @@ def weighted(case: Case) -> Loss:
     if getattr(data, "matrices", None) is None:
         raise InvalidInput("X must be given: the model does not keep the matrices it was fitted to")
     if case.model.weights is not None:
-        return lambda Y: forms.strain(CentredGram(data.source.distances), Y, case.scaled)
+        return lambda Y: formulas.strain(CentredGram(data.source.distances), Y, case.scaled)
     B = np.stack([CentredGram(D).dense() for D in data.matrices])
-    return lambda Y: forms.individual_loss(B, Y)
+    return lambda Y: formulas.individual_loss(B, Y)
 
 
 # Methods that descend ---------------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def stress(case: Case) -> Loss:
     p = float(case.model.p)
     terms = stress_terms(case.data(), case.model.weights, case.model._run())
 
-    def loss(Y: Floats) -> Form:
+    def loss(Y: Floats) -> LossValue:
         Y = np.ascontiguousarray(Y)
         error, size = point_stress(terms, Y, p)
         total = point_stress(terms, np.zeros_like(Y), p)[0]
@@ -254,7 +254,7 @@ def stress(case: Case) -> Loss:
         s = float(cross.sum() / size.sum()) if case.scaled and size.sum() > 0 else 1.0
         left = np.maximum(total - 2 * s * cross + s * s * size, 0.0) if case.scaled else error
         points = np.sqrt(left / np.where(total > 0, total, 1.0))
-        return Form(float(np.sqrt(left.sum() / total.sum())), points)
+        return LossValue(float(np.sqrt(left.sum() / total.sum())), points)
 
     return loss
 
@@ -268,14 +268,14 @@ def ordinal(case: Case) -> Loss:
     edges = model._edges(data, model._run())
     ranking = Ranking.of(edges.delta, model.ties)
 
-    def loss(Y: Floats) -> Form:
+    def loss(Y: Floats) -> LossValue:
         d = edges.distances(np.ascontiguousarray(Y))
         if not d.any():
             raise InvalidInput("Y has no two different points; stress-1 compares distances with their own size")
         left = (d - ranking.disparities(d)) ** 2
         error, size = (np.bincount(edges.i, v, edges.n) + np.bincount(edges.j, v, edges.n) for v in (left, d * d))
         points = np.sqrt(error / np.where(size > 0, size, 1.0))
-        return Form(float(np.sqrt(error.sum() / size.sum())), points)
+        return LossValue(float(np.sqrt(error.sum() / size.sum())), points)
 
     return loss
 
@@ -289,13 +289,13 @@ def divergence(case: Case) -> Loss:
     P = model._affinities(data, resolve_perplexity(model.perplexity, data.n), run)
     cost = model._cost(P, run)
 
-    def loss(Y: Floats) -> Form:
+    def loss(Y: Floats) -> LossValue:
         if case.scaled:
             size = float(np.sqrt(((Y - Y.mean(axis=0)) ** 2).mean())) or 1.0
             Y = Y / size
-            Y = forms.best_scale(lambda s: float(cost.value(np.ascontiguousarray(s * Y)))) * Y
+            Y = formulas.best_scale(lambda s: float(cost.value(np.ascontiguousarray(s * Y)))) * Y
         Y = np.ascontiguousarray(Y)
-        return Form(float(cost.value(Y)), _divergence_points(case, data, P, Y))
+        return LossValue(float(cost.value(Y)), _divergence_points(case, data, P, Y))
 
     return loss
 
@@ -306,9 +306,9 @@ def _divergence_points(case: Case, data: Any, P: Any, Y: Floats) -> Floats:
     from lowfold.optimize._perplexity import row_bandwidths, row_probabilities
 
     n, student = len(Y), case.model.student
-    mass = forms.weight_mass(Y, student)
+    mass = formulas.weight_mass(Y, student)
     if isinstance(getattr(P, "matrix", None), csr_array):
-        return forms.divergence_points(P.matrix, Y, student, 0, float(mass.sum()))
+        return formulas.divergence_points(P.matrix, Y, student, 0, float(mass.sum()))
     alone = type(case.model).__name__ == "SNE"
     rows = squared_rows(data) if alone else None
     perplexity = resolve_perplexity(case.model.perplexity, n)
@@ -318,9 +318,9 @@ def _divergence_points(case: Case, data: Any, P: Any, Y: Floats) -> Floats:
             squared = rows(part)
             p = row_probabilities(squared, row_bandwidths(squared, perplexity))
             own = np.log(mass[part]) * p.sum(axis=1)
-            out[part] = forms.divergence_points(p, Y, student, part.start, 1.0) + own
+            out[part] = formulas.divergence_points(p, Y, student, part.start, 1.0) + own
         else:
             block, first = P.columns(part)
             p = np.ascontiguousarray(block[:, first : first + part.stop - part.start].T)
-            out[part] = forms.divergence_points(p, Y, student, part.start, float(mass.sum()))
+            out[part] = formulas.divergence_points(p, Y, student, part.start, float(mass.sum()))
     return out

@@ -21,7 +21,7 @@ from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.types import Floats
 from lowfold.methods.registry import BY_NAME
 from lowfold.quality import _losses as losses
-from lowfold.quality._forms import Form
+from lowfold.quality._loss_formulas import LossValue
 from lowfold.quality._losses import Case, Loss
 from lowfold.quality._score import Score
 from lowfold.quality._spaces import read_coordinates, same_length
@@ -120,7 +120,7 @@ def objective(X: Any, Y: ArrayLike, method: Any, *, scaled: bool = False, **para
     )
 
 
-def _own(loss: Loss, model: Any) -> Form | None:
+def _own(loss: Loss, model: Any) -> LossValue | None:
     """The loss of the model's own embedding; None where that has too few directions to be judged."""
     try:
         return loss(np.asarray(model._trained.coordinates, dtype=np.float64))
@@ -128,7 +128,7 @@ def _own(loss: Loss, model: Any) -> Form | None:
         return None
 
 
-def _least(entry: _Entry, own: Form | None) -> float:
+def _least(entry: _Entry, own: LossValue | None) -> float:
     if entry.least == "local":
         return 0.0
     if own is None:

@@ -16,20 +16,20 @@ from lowfold._core.types import Floats
 from lowfold.graph._geodesics import geodesics
 from lowfold.quality._findings import Finding, judge, rules_for, unknown
 from lowfold.quality._flatness import GEODESIC, HARMONIC, conformal, convex, isometric, no_patches
-from lowfold.quality._shape import edge_points, principal_patches, squared_bends
-from lowfold.quality._topology import loops
-from lowfold.quality._view import (
+from lowfold.quality._neighborhood_view import (
     BLURRED,
     DETOUR,
     FEWEST,
     SHRUNK,
+    NeighborhoodView,
     Pieces,
-    View,
     between,
     classical,
     isomap_residual,
     residual,
 )
+from lowfold.quality._shape import edge_points, principal_patches, squared_bends
+from lowfold.quality._topology import loops
 
 __all__ = [
     "closed",
@@ -83,7 +83,7 @@ def one_piece(pieces: Pieces, k: int, n: int) -> Finding:
     )
 
 
-def linear(view: View) -> Finding:
+def linear(view: NeighborhoodView) -> Finding:
     """PCA against Isomap: a large difference signals nonlinear structure."""
     d = view.d
     plane, left = classical(view.straight, d, view.run)
@@ -109,12 +109,12 @@ def linear(view: View) -> Finding:
     )
 
 
-def _variance(view: View) -> float:
+def _variance(view: NeighborhoodView) -> float:
     """Mean squared distance from the mean."""
     return float((view.straight**2).mean() / 2)
 
 
-def shortcuts(view: View) -> Finding:
+def shortcuts(view: NeighborhoodView) -> Finding:
     """Edges between points that are far apart along the data."""
     share, shrinking = view.base[1], view.shrinking
     safe, all_safe = view.safe, view.safe == view.detours.shape[1]
@@ -147,7 +147,7 @@ def shortcuts(view: View) -> Finding:
     )
 
 
-def closed(view: View) -> Finding:
+def closed(view: NeighborhoodView) -> Finding:
     """Is there a boundary? A closed manifold, as a sphere or a torus, has no single chart."""
     if view.X is None:
         return unknown("closed", "distances alone have no tangent planes; pass coordinates")
@@ -178,7 +178,7 @@ def closed(view: View) -> Finding:
     )
 
 
-def with_holes(view: View, crossed: Finding, spread: Finding) -> Finding:
+def with_holes(view: NeighborhoodView, crossed: Finding, spread: Finding) -> Finding:
     """Loops of geodesics that nothing fills: persistent cohomology on two sets of up to 120 landmarks."""
     count = min(120, view.n // 8)
     if count < 16:
@@ -207,7 +207,7 @@ def with_holes(view: View, crossed: Finding, spread: Finding) -> Finding:
     )
 
 
-def _open_loops(view: View, count: int) -> Floats:
+def _open_loops(view: NeighborhoodView, count: int) -> Floats:
     """Birth and death of loops that live from their birth to 2.2 times that, and 1.8 covering radii long."""
     from lowfold.graph._landmarks import choose_landmarks
 
@@ -221,7 +221,7 @@ def _open_loops(view: View, count: int) -> Floats:
     return np.asarray(bars[alive])
 
 
-def noisy(view: View) -> Finding:
+def noisy(view: NeighborhoodView) -> Finding:
     """Variance off the tangent planes that does not vanish with the size of the patch."""
     if view.X is None:
         return unknown("noisy", "distances alone have no tangent planes; pass coordinates")
@@ -247,7 +247,7 @@ def noisy(view: View) -> Finding:
     )
 
 
-def enough_samples(view: View) -> Finding:
+def enough_samples(view: NeighborhoodView) -> Finding:
     """How far the data turn within one neighbourhood, and what the theorem on graph geodesics says."""
     if view.patches is None:
         return no_patches("enough samples", view)
@@ -278,7 +278,7 @@ def enough_samples(view: View) -> Finding:
     )
 
 
-def _guarantee(view: View, bend: float) -> str:
+def _guarantee(view: NeighborhoodView, bend: float) -> str:
     """The theorem of Bernstein et al. (2000) with its constants estimated from the sample, in words."""
     from lowfold.geometry._reach import branch_separation
     from lowfold.methods.isomap import isomap_guarantee
@@ -296,7 +296,7 @@ def _guarantee(view: View, bend: float) -> str:
     return f"graph distances are within -{found.lower:.0%} and +{found.upper:.0%} of geodesics, by the theorem"
 
 
-def even(view: View) -> Finding:
+def even(view: NeighborhoodView) -> Finding:
     """Spread of the local density beyond what an even sample has by chance."""
     from scipy.special import polygamma
 
@@ -323,7 +323,7 @@ def even(view: View) -> Finding:
     )
 
 
-def unclear(view: View, finding: Finding) -> Finding:
+def unclear(view: NeighborhoodView, finding: Finding) -> Finding:
     """A finding that rests on the dimension, where none stands out."""
     if view.clear:
         return finding

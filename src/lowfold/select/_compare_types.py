@@ -185,7 +185,7 @@ class Comparison:
     def write_json(self, path: str | Path, *, overwrite: bool = False, points: bool = True) -> None:
         """Write `to_dict` to a file, whole or not at all; an existing one is left alone unless `overwrite`."""
         text = json.dumps(self.to_dict(points=points), allow_nan=False)
-        with replacing(Path(path), force=overwrite) as part:
+        with replacing(Path(path), overwrite=overwrite) as part:
             part.write_text(text + "\n", encoding="utf-8")
 
 

@@ -17,8 +17,8 @@ from lowfold.graph._connect import find_bridges
 from lowfold.graph._search import nearest
 from lowfold.graph._source import PRECOMPUTED, Pairs, Points
 from lowfold.graph._types import Graph
+from lowfold.quality._neighborhood_view import BASE, FEWEST, SHRUNK, NeighborhoodView, _source
 from lowfold.quality._ranks import neighbor_ranks
-from lowfold.quality._view import BASE, FEWEST, SHRUNK, View, _source
 from lowfold.select._candidates import Grid
 from lowfold.select._types import Curve
 
@@ -35,7 +35,7 @@ class Sample:
     X: Any
     y: Any
     source: Points | Pairs
-    view: View | None = None
+    view: NeighborhoodView | None = None
     reference: Graph | None = None
     pieces: Ints | None = None  # of the reference, before bridges joined them
 
@@ -97,7 +97,7 @@ class Trials:
         for sample in (*self.samples, self.whole):
             fewest = max(BASE, 4 * self.d) if sample is self.whole else max(SPARSE, 2 * self.d + 2)
             k = min(sample.source.n - 1, fewest)
-            sample.view = View(sample.source, k, self.d, np.random.default_rng(0), run)
+            sample.view = NeighborhoodView(sample.source, k, self.d, np.random.default_rng(0), run)
             graph = sample.view.graph if sample.source.n >= FEWEST else sample.view.neighbors(k).union()
             sample.pieces = components(graph)
             if sample.pieces.any():

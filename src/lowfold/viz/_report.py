@@ -45,7 +45,7 @@ def write_report(
     if target.suffix.lower() not in (".html", ".htm"):
         raise FileProblem(f"{path}: a report is written as .html; choose this ending")
     text = report_html(comparison, title=title, command=command)
-    with replacing(target, force=overwrite) as part:
+    with replacing(target, overwrite=overwrite) as part:
         part.write_text(text, encoding="utf-8")
 
 

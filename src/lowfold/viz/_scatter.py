@@ -199,5 +199,5 @@ def _save(figure: Any, path: str | Path) -> None:
         raise InvalidInput(f"{path}: pictures are written as .png, .svg, .pdf or .jpg; choose one of these endings")
     if target.exists() and not target.is_file():
         raise InvalidInput(f"{path}: is no ordinary file; name a file")
-    with replacing(target, force=True) as part:
+    with replacing(target, overwrite=True) as part:
         figure.savefig(part, format=kind, dpi=DPI)

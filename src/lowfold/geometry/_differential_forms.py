@@ -23,7 +23,7 @@ from lowfold.geometry._domain import DEFAULT_ORDER, Domain
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class DifferentialForm:
     """A form of degree `degree` on R^`dim`; `a + b`, `c * a` (number or function), `a ^ b` (wedge), `a.d()`, `-a`.
 
     >>> u, v = coordinate_forms(2)
@@ -56,29 +56,31 @@ class Form:
             raise InvalidInput(f"coefficients must return shape {shape}, one column per index list; got {values.shape}")
         return values
 
-    def __add__(self, other: Form) -> Form:
+    def __add__(self, other: DifferentialForm) -> DifferentialForm:
         if (self.degree, self.dim) != (other.degree, other.dim):
             raise InvalidInput(
                 "forms must have the same degree and dim to be added; "
                 f"got {(self.degree, self.dim)} and {(other.degree, other.dim)}"
             )
-        return Form(self.degree, self.dim, lambda u: self(u) + other(u), self.step)
+        return DifferentialForm(self.degree, self.dim, lambda u: self(u) + other(u), self.step)
 
-    def __neg__(self) -> Form:
+    def __neg__(self) -> DifferentialForm:
         return -1.0 * self
 
-    def __sub__(self, other: Form) -> Form:
+    def __sub__(self, other: DifferentialForm) -> DifferentialForm:
         return self + (-other)
 
-    def __rmul__(self, factor: float | Field) -> Form:
+    def __rmul__(self, factor: float | Field) -> DifferentialForm:
         if callable(factor):
-            return Form(self.degree, self.dim, lambda u: np.reshape(factor(u), (-1, 1)) * self(u), self.step)
-        return Form(self.degree, self.dim, lambda u: factor * self(u), self.step)
+            return DifferentialForm(
+                self.degree, self.dim, lambda u: np.reshape(factor(u), (-1, 1)) * self(u), self.step
+            )
+        return DifferentialForm(self.degree, self.dim, lambda u: factor * self(u), self.step)
 
-    def __xor__(self, other: Form) -> Form:
+    def __xor__(self, other: DifferentialForm) -> DifferentialForm:
         return wedge(self, other)
 
-    def d(self) -> Form:
+    def d(self) -> DifferentialForm:
         """Exterior derivative: (d a)_I = sum_r (-1)^r d_{i_r} a_{I without i_r}; d d a = 0."""
         place = {index: j for j, index in enumerate(self.indices)}
         result = tuple(itertools.combinations(range(self.dim), self.degree + 1))
@@ -91,15 +93,15 @@ class Form:
                     out[:, j] += (-1) ** r * slope[:, place[index[:r] + index[r + 1 :]], i]
             return out
 
-        return Form(self.degree + 1, self.dim, coefficients, self.step)
+        return DifferentialForm(self.degree + 1, self.dim, coefficients, self.step)
 
-    def pullback(self, mu: Field, dim: int) -> Form:
+    def pullback(self, mu: Field, dim: int) -> DifferentialForm:
         """mu* a for mu: R^dim -> R^k: coefficients a_I(mu(y)) times the minors of d mu.
 
         For a 1-form this is the change of coordinates a = (dv/du)' b.
         """
         if self.degree == 0:
-            return Form(0, dim, lambda y: self(mu(y)), self.step)
+            return DifferentialForm(0, dim, lambda y: self(mu(y)), self.step)
         result = tuple(itertools.combinations(range(dim), self.degree))
 
         def coefficients(y: Floats) -> Floats:
@@ -111,25 +113,27 @@ class Form:
                     out[:, j] += values[:, c] * np.linalg.det(change[:, list(rows)][:, :, list(columns)])
             return out
 
-        return Form(self.degree, dim, coefficients, self.step)
+        return DifferentialForm(self.degree, dim, coefficients, self.step)
 
 
-def scalar_form(f: Field, dim: int) -> Form:
+def scalar_form(f: Field, dim: int) -> DifferentialForm:
     """A function as a form of degree 0."""
-    return Form(0, dim, f)
+    return DifferentialForm(0, dim, f)
 
 
-def coordinate_forms(dim: int) -> tuple[Form, ...]:
+def coordinate_forms(dim: int) -> tuple[DifferentialForm, ...]:
     """du^1, ..., du^k."""
     return tuple(_constant_form(1, dim, np.eye(dim)[i]) for i in range(dim))
 
 
-def one_form(components: Sequence[Field]) -> Form:
+def one_form(components: Sequence[Field]) -> DifferentialForm:
     """sum_i a_i du^i from the functions a_i."""
-    return Form(1, len(components), lambda u: np.column_stack([np.broadcast_to(a(u), len(u)) for a in components]))
+    return DifferentialForm(
+        1, len(components), lambda u: np.column_stack([np.broadcast_to(a(u), len(u)) for a in components])
+    )
 
 
-def wedge(a: Form, b: Form) -> Form:
+def wedge(a: DifferentialForm, b: DifferentialForm) -> DifferentialForm:
     """a ^ b: on index lists I and J without a common index, a_I b_J with the sign of sorting (I, J)."""
     if a.dim != b.dim:
         raise InvalidInput(f"forms must live on the same space; got dim {a.dim} and {b.dim}")
@@ -148,15 +152,15 @@ def wedge(a: Form, b: Form) -> Form:
             out[:, place] += sign * left[:, p] * right[:, q]
         return out
 
-    return Form(a.degree + b.degree, a.dim, coefficients, a.step)
+    return DifferentialForm(a.degree + b.degree, a.dim, coefficients, a.step)
 
 
-def volume_form(chart: Chart) -> Form:
+def volume_form(chart: Chart) -> DifferentialForm:
     """sqrt|G| du^1 ^ ... ^ du^k."""
-    return Form(chart.dim, chart.dim, lambda u: volume_density(chart, u))
+    return DifferentialForm(chart.dim, chart.dim, lambda u: volume_density(chart, u))
 
 
-def integrate_form(form: Form, region: Domain | Manifold, order: int = DEFAULT_ORDER) -> float:
+def integrate_form(form: DifferentialForm, region: Domain | Manifold, order: int = DEFAULT_ORDER) -> float:
     """Integral of a form of top degree over a domain, or of a form of R^m over a manifold given the right orientation.
 
     Over a manifold: sum_j int phi_j g_j* w, with charts flipped where needed so that they agree with the first chart.
@@ -176,7 +180,7 @@ def integrate_form(form: Form, region: Domain | Manifold, order: int = DEFAULT_O
     return total
 
 
-def boundary_integral(form: Form, domain: Domain, order: int = DEFAULT_ORDER) -> float:
+def boundary_integral(form: DifferentialForm, domain: Domain, order: int = DEFAULT_ORDER) -> float:
     """int over the boundary of `domain`, outward vector first; equals int_domain d(form) by Stokes' theorem."""
     return math.fsum(
         face.sign * integrate_form(form.pullback(face.embed, face.domain.dim), face.domain, order)
@@ -190,8 +194,8 @@ def orientation_sign(basis: ArrayLike, other: ArrayLike) -> int:
     return int(np.sign(np.linalg.det(change)))
 
 
-def _constant_form(degree: int, dim: int, values: Floats) -> Form:
-    return Form(degree, dim, lambda u: np.broadcast_to(values, (len(u), len(values))))
+def _constant_form(degree: int, dim: int, values: Floats) -> DifferentialForm:
+    return DifferentialForm(degree, dim, lambda u: np.broadcast_to(values, (len(u), len(values))))
 
 
 def _sorting_sign(items: tuple[int, ...]) -> int:

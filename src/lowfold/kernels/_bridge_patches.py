@@ -19,7 +19,7 @@ from lowfold.kernels._patches import Geometry, Patches
 from lowfold.kernels._tangent import affine_basis, orthonormal_columns, tangents
 
 
-def unfolded(P: Floats, split: int, d: int) -> Floats:
+def laid_flat(P: Floats, split: int, d: int) -> Floats:
     """Flat coordinates (K, d) of rows P (K, p): rows before `split` are one side, the rest the other."""
     sides, frames, middles = [], [], []
     for part in (P[:split], P[split:]):
@@ -49,7 +49,7 @@ def bridge_alignment(
     for i, j in bridges.edges:
         one, other = (_side(int(end), graph, labels, d + 2) for end in (i, j))
         index = np.concatenate([one, other])
-        theta = unfolded(geometry.centred(index[None])[0], len(one), d)
+        theta = laid_flat(geometry.centred(index[None])[0], len(one), d)
         theta = orthonormal_columns((theta - theta.mean(axis=0))[None], None)
         members.append(index)
         factors.append(affine_basis(theta)[0])

@@ -47,7 +47,7 @@ class Pieces:
 
 
 @dataclass(eq=False)
-class View:
+class NeighborhoodView:
     """One connected piece of the data, seen through its neighbourhoods. Everything else is computed when asked for."""
 
     source: Points | Pairs
@@ -251,7 +251,7 @@ def residual(D: Floats, E: Floats) -> float:
     return 1.0 - float(a @ b) ** 2 / size if size > 0 else 1.0
 
 
-def isomap_residual(view: View) -> float:
+def isomap_residual(view: NeighborhoodView) -> float:
     """Isomap's residual variance: 1 - R^2 between geodesics and their classical MDS in d dimensions."""
     return residual(view.along, between(classical(view.along, view.d, view.run)[0]))
 
@@ -265,7 +265,7 @@ def look(
     max_points: int,
     rng: np.random.Generator,
     run: Run,
-) -> tuple[View, Pieces, int, int]:
+) -> tuple[NeighborhoodView, Pieces, int, int]:
     """The largest piece of a sample of the data, the pieces, the points given and the points looked at."""
     source = _source(X, metric, metric_params)
     given = source.n
@@ -285,7 +285,7 @@ def look(
     pieces = Pieces(sizes, k if len(sizes) == 1 else connecting_k(source, k, run=run))
     if len(sizes) > 1:
         source = source.subset(np.flatnonzero(labels == 0))
-    return View(source, min(k, source.n - 1), n_components, rng, run), pieces, given, used
+    return NeighborhoodView(source, min(k, source.n - 1), n_components, rng, run), pieces, given, used
 
 
 def _source(X: Any, metric: Any, metric_params: Mapping[str, Any] | None) -> Points | Pairs:

@@ -23,13 +23,13 @@ FEWEST = 20  # points on which the curve is still drawn
 FIT_OPTIONS = ("n_neighbors", "comb")  # which estimators that have local values take when fitted
 
 
-def other_names() -> tuple[str, ...]:
+def scikit_dimension_names() -> tuple[str, ...]:
     """Names of the estimators that the installed scikit-dimension has."""
     public = {name: item for name, item in vars(_module()).items() if not name.startswith("_")}
     return tuple(sorted(name for name, item in public.items() if inspect.isclass(item)))
 
 
-def other(
+def scikit_dimension(
     X: Any,
     name: str,
     *,
@@ -47,17 +47,17 @@ def other(
     Parameters
     ----------
     X : points, Euclidean.
-    name : one of `other_names()`.
+    name : one of `scikit_dimension_names()`.
     params : its own parameters; for those with local values also `n_neighbors` and `comb`.
     max_points : beyond this many points a random sample is used. Some are slow: ESS takes half a minute for 600.
     n_resamples : estimates on random halves for the interval; 0 for none.
 
     >>> import numpy as np
-    >>> round(other(np.random.default_rng(0).random((300, 2)), "twonn", n_resamples=0).value)
+    >>> round(scikit_dimension(np.random.default_rng(0).random((300, 2)), "twonn", n_resamples=0).value)
     2
     """
     values = {"max_points": max_points, "n_resamples": n_resamples}
-    check_limits("other", values, {"max_points": (Int(FEWEST),), "n_resamples": (Int(0),)})
+    check_limits("scikit_dimension", values, {"max_points": (Int(FEWEST),), "n_resamples": (Int(0),)})
     cls = _estimator(name)
     options, fitting = _options(cls, dict(params or {}))
     source = read_source(X, "euclidean", None)
@@ -108,7 +108,7 @@ def _module() -> Any:
 
 
 def _estimator(name: str) -> Any:
-    names = other_names()
+    names = scikit_dimension_names()
     by_plain = {found.lower().replace("_", ""): found for found in names}
     plain = name.removeprefix(PREFIX).lower().replace("_", "").replace("-", "")
     if plain not in by_plain:

@@ -13,8 +13,8 @@ from lowfold.dimension._estimate import Estimate, Estimates, cannot_tell
 from lowfold.dimension._linear import linear, local_pca
 from lowfold.dimension._multiscale import multiscale_svd
 from lowfold.dimension._nearest import maximum_likelihood, two_nearest
-from lowfold.dimension._other import PREFIX, other
 from lowfold.dimension._read import MetricLike, Params, read_source
+from lowfold.dimension._scikit_dimension import PREFIX, scikit_dimension
 from lowfold.dimension._unfolding import mvu_spectrum
 from lowfold.graph._source import Pairs
 
@@ -51,7 +51,7 @@ def _one(name: str, X: Any, metric: dict[str, Any], coordinates: bool, seed: obj
     if not coordinates:
         return cannot_tell(name, "needs coordinates with Euclidean distances")
     if name.startswith(PREFIX):
-        return other(X, name, random_state=seed)
+        return scikit_dimension(X, name, random_state=seed)
     if name.startswith("linear_"):
         return linear(X, rule=name.removeprefix("linear_"), random_state=seed)
     if name == "capacity_box":
@@ -74,8 +74,8 @@ def estimate_all(
     They answer different questions: linear ones bound the dimension from above; local PCA, maximum likelihood and two
     neighbours look at the smallest scale, which noise fills; correlation and capacity at a middle one; multiscale SVD
     tells the scales apart; the elbow and the unfolded spectrum count what one chart needs. A name as "skdim:DANCo" is
-    one of `other`. With another metric, or with a matrix of distances (metric="precomputed"), those that need
-    coordinates say that they cannot tell.
+    one of `scikit_dimension`. With another metric, or with a matrix of distances (metric="precomputed"), those that
+    need coordinates say that they cannot tell.
 
     >>> import numpy as np
     >>> t = np.random.default_rng(0).random((400, 2))

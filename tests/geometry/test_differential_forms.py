@@ -7,8 +7,8 @@ from lowfold._core.errors import InvalidInput
 from lowfold.geometry import (
     Box,
     Chart,
+    DifferentialForm,
     Disc,
-    Form,
     Manifold,
     boundary_integral,
     coordinate_forms,
@@ -41,14 +41,14 @@ def cartesian(x):
 
 def a_form(seed, degree, dim):
     """Coefficients with every coordinate in them, none a polynomial."""
-    size = len(Form(degree, dim, lambda u: u).indices)
+    size = len(DifferentialForm(degree, dim, lambda u: u).indices)
     w = np.random.default_rng(seed).normal(size=(dim, size))
-    return Form(degree, dim, lambda u: np.sin(u @ w) + np.exp(0.3 * u @ w))
+    return DifferentialForm(degree, dim, lambda u: np.sin(u @ w) + np.exp(0.3 * u @ w))
 
 
 def area_form():
     """x dy^dz - y dx^dz + z dx^dy, whose integral over the unit sphere is 4 pi."""
-    return Form(2, 3, lambda x: np.column_stack([x[:, 2], -x[:, 1], x[:, 0]]))
+    return DifferentialForm(2, 3, lambda x: np.column_stack([x[:, 2], -x[:, 1], x[:, 0]]))
 
 
 def test_one_forms_change_coordinates_both_ways():
@@ -130,7 +130,7 @@ def test_d_of_a_function_is_its_gradient():
 def test_stokes_in_the_plane(domain, seed):
     periodic = domain.periods.any()
     wave = lambda u: np.column_stack([np.sin(u[:, 0]) * np.exp(u[:, 1]), np.cos(2 * u[:, 0]) * u[:, 1]])  # noqa: E731
-    form = Form(1, 2, wave) if periodic else a_form(seed, 1, 2)
+    form = DifferentialForm(1, 2, wave) if periodic else a_form(seed, 1, 2)
     inside = integrate_form(form.d(), domain)
     assert abs(inside) > 1e-3 or periodic
     assert inside == pytest.approx(boundary_integral(form, domain), abs=1e-9)
@@ -207,5 +207,5 @@ def test_forms_of_the_wrong_kind_are_refused_in_words():
     with pytest.raises(InvalidInput, match="same space"):
         wedge(dx, coordinate_forms(3)[0])
     with pytest.raises(InvalidInput, match="one column per index list"):
-        Form(1, 2, lambda u: u[:, :1])([[0.0, 0.0]])
-    assert isinstance(volume_form(Chart(polar, Box.of((1, 2), (0, 1)))), Form)
+        DifferentialForm(1, 2, lambda u: u[:, :1])([[0.0, 0.0]])
+    assert isinstance(volume_form(Chart(polar, Box.of((1, 2), (0, 1)))), DifferentialForm)

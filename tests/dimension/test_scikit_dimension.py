@@ -71,35 +71,38 @@ def test_correlation_agrees_at_the_same_radii(seed: int) -> None:
 @needed
 def test_any_by_name() -> None:
     X = np.r_[data(0)["roll"][:300], data(0)["roll"][:20]]
-    assert {"DANCo", "TwoNN", "lPCA"} <= set(dimension.other_names())
-    found = dimension.other(X, "mind-ml", n_resamples=2)
+    assert {"DANCo", "TwoNN", "lPCA"} <= set(dimension.scikit_dimension_names())
+    found = dimension.scikit_dimension(X, "mind-ml", n_resamples=2)
     assert found.name == "skdim:MiND_ML"
     assert found.value == theirs("MiND_ML", X[:300])
     assert found.note == "20 repeated points left out"
     assert found.interval is not None
     assert found.scales is not None
     assert found.scales.tolist() == [37, 75, 150, 300]
-    local = dimension.other(X, "MOM", params={"n_neighbors": 30}, n_resamples=0)
+    local = dimension.scikit_dimension(X, "MOM", params={"n_neighbors": 30}, n_resamples=0)
     assert local.value == pytest.approx(theirs("MOM", X[:300], {"n_neighbors": 30}))
     assert local.local is not None
     assert np.isnan(local.local).sum() == 20
     both = dimension.estimate_all(X, ("mle", "skdim:TwoNN"))
     assert both["skdim:TwoNN"].value == pytest.approx(theirs("TwoNN", X[:300]))
-    assert dimension.other(X, "KNN", random_state=3).as_dict() == dimension.other(X, "KNN", random_state=3).as_dict()
-    assert dimension.other(X[:, :1], "twonn", n_resamples=0).value == pytest.approx(1, abs=0.3)
+    assert (
+        dimension.scikit_dimension(X, "KNN", random_state=3).as_dict()
+        == dimension.scikit_dimension(X, "KNN", random_state=3).as_dict()
+    )
+    assert dimension.scikit_dimension(X[:, :1], "twonn", n_resamples=0).value == pytest.approx(1, abs=0.3)
 
 
 @needed
 def test_errors_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     X = data(0)["cube"][:60]
     with pytest.raises(InvalidInput, match=r"no estimator 'Danko'; it has CorrInt, DANCo"):
-        dimension.other(X, "Danko")
+        dimension.scikit_dimension(X, "Danko")
     with pytest.raises(InvalidInput, match=r"TwoNN of scikit-dimension has no parameter 'k'; it has discard_fraction"):
-        dimension.other(X, "TwoNN", params={"k": 3})
-    failed = dimension.other(X, "TwoNN", params={"method": "guess"})
+        dimension.scikit_dimension(X, "TwoNN", params={"k": 3})
+    failed = dimension.scikit_dimension(X, "TwoNN", params={"method": "guess"})
     assert np.isnan(failed.value)
     assert "TwoNN failed: ValueError: method must be" in str(failed.reason)
-    assert "too few" in str(dimension.other(X[:5], "TwoNN").reason)
+    assert "too few" in str(dimension.scikit_dimension(X[:5], "TwoNN").reason)
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,4 +117,4 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(MissingExtra, match=r"lowfold\[dimension\]"):
-        dimension.other(np.zeros((30, 2)), "DANCo")
+        dimension.scikit_dimension(np.zeros((30, 2)), "DANCo")

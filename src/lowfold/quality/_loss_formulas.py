@@ -23,7 +23,7 @@ COLUMNS = 128  # of the unit matrix at once, for traces of powers
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class LossValue:
     """What is lowered at one embedding: value, share per point or None, and named parts of it."""
 
     value: float
@@ -46,23 +46,23 @@ def orthonormal(Y: Floats, null: Floats | None) -> Floats:
     return np.asarray(Q)
 
 
-def quotient(K: Operator, Q: Floats) -> Form:
+def quotient(K: Operator, Q: Floats) -> LossValue:
     """tr(Q'KQ) for an orthonormal Q: least for the bottom eigenvectors (Ky Fan). Points: their terms, q_i'(KQ)_i."""
     points = np.einsum("ij,ij->i", Q, K.apply(Q))
-    return Form(float(points.sum()), points)
+    return LossValue(float(points.sum()), points)
 
 
-def variance_lost(X: Floats, Q: Floats) -> Form:
+def variance_lost(X: Floats, Q: Floats) -> LossValue:
     """||X - QQ'X||^2 / ||X||^2: what no linear map from the span of Q tells of X; least for principal components."""
     total = float(np.einsum("ij,ij->", X, X))
     if total == 0:
         raise InvalidInput("X has no two different points; there is no variance to explain")
     left = X - Q @ (Q.T @ X)
     points = np.einsum("ij,ij->i", left, left) / total
-    return Form(float(points.sum()), points)
+    return LossValue(float(points.sum()), points)
 
 
-def energy_lost(K: Operator, diagonal: Floats, Q: Floats) -> Form:
+def energy_lost(K: Operator, diagonal: Floats, Q: Floats) -> LossValue:
     """(tr K - tr Q'KQ) / tr K for a psd K, the same through inner products."""
     KQ = K.apply(Q)
     kept = 2 * np.einsum("ij,ij->i", Q, KQ) - np.einsum("ij,jk,ik->i", Q, Q.T @ KQ, Q, optimize=True)
@@ -70,10 +70,10 @@ def energy_lost(K: Operator, diagonal: Floats, Q: Floats) -> Form:
     if total <= 0:
         raise InvalidInput("the kernel matrix has no variance; there is nothing to explain")
     points = (diagonal - kept) / total
-    return Form(float(points.sum()), points)
+    return LossValue(float(points.sum()), points)
 
 
-def strain(G: CentredGram, Y: Floats, scaled: bool) -> Form:
+def strain(G: CentredGram, Y: Floats, scaled: bool) -> LossValue:
     """||G - s Yc Yc'|| / ||G|| in Frobenius norm, G = -1/2 H (D o D) H; s = 1, or what fits best.
 
     Least for the leading eigenvectors times the roots of their eigenvalues (Eckart & Young 1936). Points: the norm of
@@ -89,7 +89,7 @@ def strain(G: CentredGram, Y: Floats, scaled: bool) -> Form:
     if size.sum() == 0:
         raise InvalidInput("all distances are 0; strain has no unit")
     points = np.sqrt(left / np.where(size > 0, size, 1.0))
-    return Form(float(np.sqrt(left.sum() / size.sum())), points)
+    return LossValue(float(np.sqrt(left.sum() / size.sum())), points)
 
 
 def _row_squares(G: CentredGram) -> Floats:
@@ -108,7 +108,7 @@ def _row_squares(G: CentredGram) -> Floats:
     return out
 
 
-def diffusion_lost(S: Operator, trivial: Floats, Q: Floats, t: float) -> Form:
+def diffusion_lost(S: Operator, trivial: Floats, Q: Floats, t: float) -> LossValue:
     """Share of the variance of the t-step probabilities p_t(i, .) that Q does not explain.
 
     sum_i phi_0(i) ||p_t(i, .) - phi_0||^2 (norm over 1 / phi_0) = tr S^2t - 1 = sum_(s >= 1) lambda_s^2t, of which the
@@ -132,12 +132,12 @@ def diffusion_lost(S: Operator, trivial: Floats, Q: Floats, t: float) -> Form:
     SQ = power(Q)
     kept = 2 * np.einsum("ij,ij->i", Q, SQ) - np.einsum("ij,jk,ik->i", Q, Q.T @ SQ, Q, optimize=True)
     points = (diagonal - kept) / diagonal.sum()
-    return Form(float(points.sum()), points)
+    return LossValue(float(points.sum()), points)
 
 
 def spring_loss(
     pairs: np.ndarray, squared: Floats, Y: Floats, form: str, nu: float, scaled: bool, factor: Floats | None = None
-) -> Form:
+) -> LossValue:
     """What maximum variance unfolding lowers: (nu sum_e (d_e - s_e)^2 - tr K) / n in units of the mean s_e, K = Yc Yc'.
 
     Without springs ("eq", "ineq") it is -tr K / n, and the violation says whether Y is allowed at all. `scaled` takes
@@ -156,7 +156,7 @@ def spring_loss(
     points = (np.bincount(i, terms, n) + np.bincount(j, terms, n) - s * own) / n
     wrong = np.maximum(off, 0.0) if form == "ineq" else off
     parts = (("variance", float(s * own.sum() * unit)), ("violation", float(np.sqrt((wrong**2).mean()))))
-    return Form(float(points.sum()), points, parts)
+    return LossValue(float(points.sum()), points, parts)
 
 
 def _best_unit(a: Floats, b: Floats, variance: float, nu: float, form: str) -> float:
@@ -171,7 +171,7 @@ def _best_unit(a: Floats, b: Floats, variance: float, nu: float, form: str) -> f
     return (float(a @ b) + (variance / (2 * nu) if nu > 0 else 0.0)) / aa
 
 
-def nonnegative_loss(X: Floats, Y: Floats) -> Form:
+def nonnegative_loss(X: Floats, Y: Floats) -> LossValue:
     """min over H >= 0 of ||X - YH|| / ||X|| for Y >= 0."""
     from scipy.optimize import nnls
 
@@ -183,10 +183,10 @@ def nonnegative_loss(X: Floats, Y: Floats) -> Form:
         raise InvalidInput("X is 0 everywhere; there is nothing to rebuild")
     left = ((X - Y @ H) ** 2).sum(axis=1)
     points = np.sqrt(left / np.where((X**2).sum(axis=1) > 0, (X**2).sum(axis=1), 1.0))
-    return Form(float(np.sqrt(left.sum() / total)), points)
+    return LossValue(float(np.sqrt(left.sum() / total)), points)
 
 
-def individual_loss(B: Floats, Y: Floats) -> Form:
+def individual_loss(B: Floats, Y: Floats) -> LossValue:
     """min over weights w_k >= 0 of sum_k ||B_k - Yc diag(w_k) Yc'||^2 / sum_k ||B_k||^2."""
     from scipy.optimize import nnls
 
@@ -200,7 +200,7 @@ def individual_loss(B: Floats, Y: Floats) -> Form:
         w = nnls(root[:, None] * V.T, inverse * (V.T @ np.einsum("ia,ij,ja->a", Yc, Bk, Yc, optimize=True)))[0]
         left += ((Bk - (Yc * w) @ Yc.T) ** 2).sum(axis=1)
     points = left / float((B**2).sum())
-    return Form(float(points.sum()), points)
+    return LossValue(float(points.sum()), points)
 
 
 def white(Y: Floats) -> Floats:
