@@ -6,7 +6,6 @@ Hessian LLE patches that hang together and cover every point.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -20,6 +19,7 @@ from lowfold._core.errors import AccuracyWarning, Disconnected, DisconnectedWarn
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Ints
+from lowfold._core.warn import warn
 from lowfold.graph._connect import Bridges, connecting_k, find_bridges
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
 from lowfold.graph._source import Source
@@ -90,12 +90,11 @@ class AlignmentMethod(GraphMethod):
         alone = np.flatnonzero((V**4).sum(axis=0) > 0.5)
         if len(V) >= 100 and len(alone):
             rows = np.abs(V[:, alone]).argmax(axis=0)
-            warnings.warn(
+            warn(
                 f"coordinate {alone[0] + 1} of {type(self).__name__} tells one point from all others (row {rows[0]}), "
                 "because its neighbourhoods hardly hold it; mass='kernel' does not let such points count, and more "
                 "n_neighbors hold them",
                 AccuracyWarning,
-                stacklevel=8,
             )
 
     def kernel(self) -> SparseOperator:
@@ -194,11 +193,10 @@ class AlignmentMethod(GraphMethod):
                 "use on_disconnected='largest' or 'separate', or pass connected neighbourhoods"
             )
         bridges = find_bridges(data.source, labels, run=run)
-        warnings.warn(
+        warn(
             f"{self._pieces_in_words(data, labels, run)}; joined by {len(bridges)} bridges of length "
             f"{bridges.lengths.min():.4g} to {bridges.lengths.max():.4g} (bridges_)",
             DisconnectedWarning,
-            stacklevel=6,
         )
         self.bridges_ = bridges
         return replace(data, bridges=bridges)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from lowfold._core.memory import fits
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold._core.warn import warn
 from lowfold.graph._components import components
 from lowfold.graph._geodesics import geodesics
 from lowfold.graph._source import Measured, Pairs, Points
@@ -87,7 +87,7 @@ def held_bytes(data: Data) -> tuple[float, bool]:
     return (4.0 * n * n if held else 8.0 * n * 256), held
 
 
-def symmetric_dissimilarities(D: NDArray[np.floating], *, stacklevel: int = 7) -> NDArray[np.floating]:
+def symmetric_dissimilarities(D: NDArray[np.floating]) -> NDArray[np.floating]:
     """Symmetric with a zero diagonal; a change is told once. A pair measured one way only takes that value."""
     n = len(D)
     uneven = 0.0
@@ -100,10 +100,9 @@ def symmetric_dissimilarities(D: NDArray[np.floating], *, stacklevel: int = 7) -
     size = float(np.max(D, initial=0.0, where=np.isfinite(D)))
     if uneven > 0.0:
         if uneven > 1e-6 * size:
-            warnings.warn(
+            warn(
                 f"the dissimilarities are not symmetric (up to {uneven:.3g}); the mean of both directions is used",
                 RepairWarning,
-                stacklevel=stacklevel,
             )
         known = np.isfinite(D)
         filled = np.where(known, D, D.T)
@@ -111,7 +110,7 @@ def symmetric_dissimilarities(D: NDArray[np.floating], *, stacklevel: int = 7) -
     diagonal = np.diagonal(D)
     if np.any(diagonal[np.isfinite(diagonal)] != 0):
         words = "the dissimilarity of a point to itself is not zero; it is taken as zero"
-        warnings.warn(words, RepairWarning, stacklevel=stacklevel)
+        warn(words, RepairWarning)
     if np.any(diagonal != 0):
         D = D.copy()
         np.fill_diagonal(D, 0.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from lowfold._core.errors import Disconnected, DisconnectedWarning, InvalidInput
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold._core.warn import warn
 from lowfold.graph._components import components
 from lowfold.graph._connect import Bridges, connecting_k, find_bridges
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
@@ -117,11 +117,10 @@ class GraphMethod(Method):
                 "use on_disconnected='largest' or 'separate', or pass a connected graph"
             )
         bridges = find_bridges(data.source, labels, run=run)
-        warnings.warn(
+        warn(
             f"{self._pieces_in_words(data, labels, run)}; joined by {len(bridges)} bridges of length "
             f"{bridges.lengths.min():.4g} to {bridges.lengths.max():.4g} (bridges_)",
             DisconnectedWarning,
-            stacklevel=6,
         )
         self.bridges_ = bridges
         if not self.caps_bridges:
@@ -157,11 +156,10 @@ class GraphMethod(Method):
             extras.append(fit.extra)
         assert first is not None
         if only_largest:
-            warnings.warn(
+            warn(
                 f"{self._pieces_in_words(data, labels, run)}; only the largest is embedded, "
                 f"{int((labels > 0).sum())} of {n} rows are NaN",
                 DisconnectedWarning,
-                stacklevel=6,
             )
         piece_of = np.where(labels < len(pieces), labels, -1)
         extra = self._gathered([piece.rows for piece in pieces], extras, n)

@@ -43,7 +43,7 @@ def squared_rows(data: Data) -> Callable[[slice], Floats]:
     """Squared distances of some points (rows) to all, inf to themselves."""
     source = data.source
     if isinstance(source, Pairs):
-        D = symmetric_dissimilarities(source.distances, stacklevel=8)
+        D = symmetric_dissimilarities(source.distances)
         if not np.isfinite(D).all():
             raise InvalidInput(
                 "some pairs are unmeasured, and probabilities of all pairs are needed; pass a sparse matrix of the "

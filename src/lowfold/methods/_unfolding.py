@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,6 +13,7 @@ from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
+from lowfold._core.warn import warn
 from lowfold.graph._source import Measured, Pairs, Points
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods._fit import Data
@@ -115,9 +115,8 @@ def warn_if_unproven(name: str, solution: Solution, way_out: str) -> None:
     rough = solution.solver == "factorized" and solution.violation <= 0.01
     if solution.converged or solution.stopped or rough:
         return
-    warnings.warn(
+    warn(
         f"{name}: {solution.solver} stopped after {solution.iterations} iterations with a relative duality gap of "
         f"{solution.gap:.2g} and constraints off by {solution.violation:.2g}; {way_out}",
         AccuracyWarning,
-        stacklevel=7,
     )

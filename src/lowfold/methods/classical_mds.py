@@ -5,7 +5,6 @@ D --square, double-centre--> G = -1/2 H (D o D) H --eigen--> (lambda, v) --> sqr
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from lowfold._core.memory import require
 from lowfold._core.operators import CentredGram
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
+from lowfold._core.warn import warn
 from lowfold.graph._source import Measured, Pairs, Points
 from lowfold.kernels._gram import centred_gram
 from lowfold.methods._base import Method
@@ -147,16 +147,13 @@ def _repaired(source: Pairs, run: Run) -> NDArray[np.floating]:
         )
     asymmetry = _asymmetry(D, run)
     if asymmetry > 1e-6 * size:
-        warnings.warn(
+        warn(
             f"the dissimilarities are not symmetric (up to {asymmetry:.3g}); the mean of both directions is used",
             RepairWarning,
-            stacklevel=7,
         )
         D = (D + D.T) / 2
     if np.diagonal(D).any():
-        warnings.warn(
-            "the dissimilarity of a point to itself is not zero; it is taken as zero", RepairWarning, stacklevel=7
-        )
+        warn("the dissimilarity of a point to itself is not zero; it is taken as zero", RepairWarning)
         D = D.copy()
         np.fill_diagonal(D, 0.0)
     return D

@@ -6,7 +6,6 @@ observed]
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,6 +20,7 @@ from lowfold._core.parallel import block_slices, single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh, stacked_svd
 from lowfold._core.types import Floats
+from lowfold._core.warn import warn
 from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
 from lowfold.lowrank._em_pca import FLOOR, Latent, closed_form, complete_em_step, em_step, filled, posterior
@@ -131,11 +131,10 @@ class EMPCA(LinearMethod):
             new, _ = em_step(model, X, floor, run) if gaps else complete_em_step(model, S, total, floor)
             turned, model, step = _change(model, new, scaled=gaps), new, step + 1
         if turned > self.tol:
-            warnings.warn(
+            warn(
                 f"EM had not come to rest after max_iter = {self.max_iter} steps (last change {turned:.1g}); raise it, "
                 "or ask for another n_components: the next eigenvalue may be nearly as large",
                 AccuracyWarning,
-                stacklevel=5,
             )
         if self.noise == "none":
             return model, step, float("nan")

@@ -17,6 +17,7 @@ from lowfold._core.limits import Choice, Int, Limits
 from lowfold._core.operators import DenseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold._core.warn import warn
 from lowfold.lowrank._independent import infomax, least_dependent, spacing_entropy
 from lowfold.lowrank._principal import principal_axes
 from lowfold.lowrank._scatter import Scatter
@@ -149,11 +150,10 @@ class ICA(LinearMethod):
         return np.asarray(model.components_, dtype=np.float64), int(model.n_iter_)
 
     def _warn(self) -> None:
-        warnings.warn(
+        warn(
             f"ICA ({self.algorithm}) had not come to rest after max_iter = {self.max_iter} steps: sources may be "
             "Gaussian, or too many are asked for; raise max_iter or tol, or take fewer n_components",
             AccuracyWarning,
-            stacklevel=6,
         )
 
     def kernel(self) -> DenseOperator:

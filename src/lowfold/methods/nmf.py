@@ -19,6 +19,7 @@ from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold._core.warn import warn
 from lowfold.graph._types import Neighbors
 from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._fit import Data, Fit, Queries, Trained
@@ -121,11 +122,10 @@ class NMF(LinearMethod):
         free = np.where(H > 0, np.abs(G), np.maximum(-G, 0.0))
         left = float(free.max()) / max(float(np.abs(Y.T @ X).max()), np.finfo(float).tiny)
         if left > 100 * self.tol:
-            warnings.warn(
+            warn(
                 f"NMF had not come to rest after max_iter = {self.max_iter} steps (gradient {left:.1g}); raise "
                 "max_iter or tol",
                 AccuracyWarning,
-                stacklevel=5,
             )
 
     def kernel(self) -> DenseOperator:

@@ -15,6 +15,7 @@ from lowfold._core.errors import AccuracyWarning
 from lowfold._core.limits import Int, Limits, Real
 from lowfold._core.operators import DenseOperator
 from lowfold._core.run import Run
+from lowfold._core.warn import warn
 from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
@@ -100,10 +101,9 @@ class SparsePCA(LinearMethod):
             warnings.simplefilter("always")
             model.fit(np.subtract(X, mean, dtype=np.float64))
         if any(issubclass(w.category, ConvergenceWarning) for w in caught):
-            warnings.warn(
+            warn(
                 f"SparsePCA had not come to rest after max_iter = {self.max_iter} steps; raise max_iter or tol",
                 AccuracyWarning,
-                stacklevel=5,
             )
         C = np.asarray(model.components_, dtype=np.float64)
         inner = C @ C.T + self.ridge_alpha * np.eye(len(C))

@@ -18,6 +18,7 @@ from lowfold._core.limits import Choice, Function, Int, Limits, Null, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
+from lowfold._core.warn import warn
 from lowfold.graph._components import components
 from lowfold.graph._weights import Weights, laplacian, normalized_laplacian
 from lowfold.kernels._gaussian import auto_scale
@@ -182,11 +183,10 @@ class SpectralClustering(ClusterMixin, GraphMethod):
         """As many components as clusters, or more: then the smallest components together are the last cluster."""
         c = zeros.shape[1]
         if c > most:
-            warnings.warn(
+            warn(
                 f"the graph has {c} components, more than {most} clusters; the {c - most + 1} smallest are taken as "
                 "one",
                 DisconnectedWarning,
-                stacklevel=7,
             )
             last = zeros[:, most - 1 :].sum(axis=1, keepdims=True) / np.sqrt(c - most + 1)
             zeros = np.hstack([zeros[:, : most - 1], last])

@@ -8,7 +8,6 @@ computed, so that the residual can be divided by the gap it has to be judged by.
 from __future__ import annotations
 
 import logging
-import warnings
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from lowfold._core.errors import AccuracyWarning, InvalidInput, SolverFailed
 from lowfold._core.operators import CentredGram, DenseOperator, Operator, SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold._core.warn import warn
 from lowfold.spectral._krylov import Ritz
 from lowfold.spectral._solvers import SOLVERS, Problem, candidates
 from lowfold.spectral._types import Eigenpairs, fix_signs
@@ -180,16 +180,14 @@ def warn_if_poor(pairs: Eigenpairs) -> None:
     """Say that the last direction is not determined, or not known well."""
     k = len(pairs.values)
     if pairs.gap == 0.0:
-        warnings.warn(
+        warn(
             f"eigenvalues {k} and {k + 1} coincide ({pairs.values[-1]:.6g}): which {k} directions come out is not "
             f"determined by the data; ask for another n_components",
             AccuracyWarning,
-            stacklevel=2,
         )
     elif pairs.residual > POOR:
-        warnings.warn(
+        warn(
             f"the eigenvectors are known to {pairs.residual:.1g} only (gap-relative residual, solver {pairs.solver}); "
             f"try another n_components, a larger n_neighbors, or name a solver",
             AccuracyWarning,
-            stacklevel=2,
         )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from lowfold._core.errors import AccuracyWarning
 from lowfold._core.operators import Operator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold._core.warn import warn
 from lowfold.spectral._krylov import _fixed_block
 from lowfold.spectral._types import Eigenpairs, fix_signs
 
@@ -32,11 +31,10 @@ def power_method(op: Operator, k: int, *, max_iter: int = 10_000, run: Run | Non
     distances = np.maximum(values[:k] - values[k], 1e-9 * size) if wanted > k else np.full(k, size)
     residual = float((residuals / distances).max())
     if residual > 1e-3 and values[k - 1] > 1e-12 * size:
-        warnings.warn(
+        warn(
             f"the power method knows the directions to {residual:.1g} only (gap-relative residual): neighbouring "
             "eigenvalues are too close for it; use another solver",
             AccuracyWarning,
-            stacklevel=2,
         )
     return Eigenpairs(values[:k], fix_signs(V[:, :k]), residual, max(gap, 0.0), "power", iterations)
 
