@@ -151,7 +151,7 @@ def test_estimators_of_scikit_dimension(run: Any, sheet: Path) -> None:
     assert [line.split()[0] for line in said.splitlines()[1:3]] == ["skdim:TwoNN", "skdim:MOM"]
     code, _, told = run("dimension", sheet, "-m", "skdim:danko")
     assert code == 2
-    assert "it has CorrInt, DANCo" in told
+    assert "there are CorrInt, DANCo" in told
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import importlib.util
 import re
 import subprocess
@@ -12,7 +14,8 @@ from types import ModuleType
 import pytest
 
 import lowfold
-from lowfold.methods.registry import BY_NAME, REGISTRY
+from lowfold._core.errors import InvalidInput
+from lowfold.methods.registry import BY_NAME, REGISTRY, find, load
 
 ROOT = Path(__file__).resolve().parents[2]
 FAMILIES = {"linear", "MDS", "kernel", "spectral", "semidefinite", "neighbour embedding", "clustering"}
@@ -59,6 +62,28 @@ def test_public_names() -> None:
     assert dir(lowfold) == sorted(lowfold.__all__)
     with pytest.raises(AttributeError, match="its methods are PCA"):
         lowfold.NoSuchMethod  # noqa: B018
+
+
+def test_the_stub_for_type_checkers_has_the_names_of_now() -> None:
+    stub = ast.parse((ROOT / "src" / "lowfold" / "__init__.pyi").read_text(encoding="utf-8"))
+    listed = {alias.name: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert sorted(listed) == sorted(lowfold.__all__), "src/lowfold/__init__.pyi does not match"
+    for name, module in listed.items():
+        folder = importlib.import_module(f"lowfold.{name}") if module == "lowfold" else None
+        assert getattr(lowfold, name) is (folder or getattr(importlib.import_module(str(module)), name))
+
+
+@pytest.mark.parametrize(
+    "spelling", ["LaplacianEigenmaps", "laplacian-eigenmaps", "laplacian_eigenmaps", "laplacian EIGENMAPS"]
+)
+def test_a_method_is_found_by_any_spelling(spelling: str) -> None:
+    assert find(spelling).name == "LaplacianEigenmaps"
+    assert load(spelling) is lowfold.LaplacianEigenmaps
+
+
+def test_a_name_that_is_no_method_is_answered_with_the_nearest() -> None:
+    with pytest.raises(InvalidInput, match="no method 'isomp'; did you mean Isomap"):
+        find("isomp")
 
 
 def test_readme_has_the_table_of_now() -> None:

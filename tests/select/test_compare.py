@@ -14,7 +14,7 @@ from lowfold import quality
 from lowfold._core.errors import FileProblem, InvalidInput
 from lowfold.select import Comparison, _adapters
 from lowfold.select._compare_measure import BY_NAME
-from lowfold.select._compare_models import USUAL, entrants, find_name
+from lowfold.select._compare_models import USUAL, entrants, find_entrant
 
 
 def compare(X: Any, methods: Any, **options: Any) -> Comparison:
@@ -206,9 +206,9 @@ def test_data_that_cannot_be_compared(X: Any) -> None:
 
 def test_names_in_any_spelling() -> None:
     spellings = ("laplacian-eigenmaps", "Laplacian Eigenmaps", "LAPLACIAN_EIGENMAPS")
-    assert {find_name(name) for name in spellings} == {"LaplacianEigenmaps"}
-    assert find_name("umap") == "UMAP"
-    assert all(find_name(name) == name for name in USUAL)
+    assert {find_entrant(name) for name in spellings} == {"LaplacianEigenmaps"}
+    assert find_entrant("umap") == "UMAP"
+    assert all(find_entrant(name) == name for name in USUAL)
 
 
 def test_all_is_every_method_that_takes_points() -> None:

@@ -149,13 +149,14 @@ def list_methods(
 ) -> None:
     """The methods, or the documentation of one."""
     from lowfold.cli._tables import methods_table
-    from lowfold.cli._values import find_method, method_class
+    from lowfold.cli._values import find_method
+    from lowfold.methods.registry import load
 
     if method is None:
         print(methods_table())
         return
     entry = find_method(method)
-    print(f"{entry.name} ({entry.family}): {entry.line}\n{entry.citation}\n\n{method_class(entry).__doc__}")
+    print(f"{entry.name} ({entry.family}): {entry.line}\n{entry.citation}\n\n{load(entry.name).__doc__}")
 
 
 @app.command(epilog=_examples("datasets"))

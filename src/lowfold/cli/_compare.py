@@ -119,7 +119,7 @@ def compare(
 def _methods(text: str | None) -> list[str] | None:
     """Class names from a list with commas."""
     from lowfold._core.errors import InvalidInput
-    from lowfold.select._compare_models import all_methods, find_name
+    from lowfold.select._compare_models import all_methods, find_entrant
 
     if text is None:
         return None
@@ -129,16 +129,17 @@ def _methods(text: str | None) -> list[str] | None:
     if not names:
         wrong_usage('--methods takes names with commas between them, as "pca,isomap"')
     try:
-        return [find_name(name) for name in names]
+        return [find_entrant(name) for name in names]
     except InvalidInput as error:
         return wrong_usage(str(error))
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, dict[str, Any]]:
     """METHOD.NAME=VALUE -> {method: {name: value}}."""
-    from lowfold.cli._values import find_method, method_class, parameters_for, parse_value
+    from lowfold.cli._values import find_method, parameters_for, parse_value
+    from lowfold.methods.registry import load
     from lowfold.select._adapters import EXTERNAL
-    from lowfold.select._compare_models import find_name
+    from lowfold.select._compare_models import find_entrant
 
     texts: dict[str, dict[str, str]] = {}
     for pair in pairs:
@@ -147,7 +148,7 @@ def _settings(pairs: Sequence[str]) -> dict[str, dict[str, Any]]:
         if not equals or not dot or not name:
             wrong_usage(f"--set takes METHOD.NAME=VALUE, as isomap.n_neighbors=8; got {pair!r}")
         known = (
-            find_name(method)
+            find_entrant(method)
             if method.strip().lower() in {key.lower() for key in EXTERNAL}
             else find_method(method).name
         )
@@ -157,7 +158,7 @@ def _settings(pairs: Sequence[str]) -> dict[str, dict[str, Any]]:
         if method in EXTERNAL:
             found[method] = {name: parse_value(text) for name, text in given.items()}
         else:
-            found[method] = parameters_for(method_class(find_method(method)), given)
+            found[method] = parameters_for(load(find_method(method).name), given)
     return found
 
 

@@ -100,30 +100,21 @@ def dimension(
 
 def estimator_names(given: Sequence[str]) -> list[str]:
     """Names as a user may type them, to those of the library; all of them where none is given."""
-    import difflib
-
-    from lowfold.cli._errors import wrong_usage
-    from lowfold.cli._values import plain
+    from lowfold._core.names import plain
+    from lowfold.cli._values import find_typed
     from lowfold.dimension._estimate_all import NAMES
     from lowfold.dimension._scikit_dimension import PREFIX, scikit_dimension_names
 
-    by_plain = {plain(name): name for name in NAMES}
     families = {family: [name for name in NAMES if name.startswith(family + "_")] for family in ("linear", "capacity")}
     found: list[str] = []
     for word in (part.strip() for text in given for part in text.split(",")):
         if word.lower().startswith(PREFIX):
-            have = {plain(name): name for name in scikit_dimension_names()}
-            if plain(word[len(PREFIX) :]) not in have:
-                wrong_usage(f"scikit-dimension has no estimator {word!r}; it has {', '.join(have.values())}")
-            found.append(PREFIX + have[plain(word[len(PREFIX) :])])
-        elif plain(word) in by_plain:
-            found.append(by_plain[plain(word)])
+            others = scikit_dimension_names()
+            found.append(PREFIX + find_typed(word[len(PREFIX) :], others, "scikit-dimension estimator"))
         elif plain(word) in families:
             found.extend(families[plain(word)])
         elif word:
-            near = difflib.get_close_matches(plain(word), by_plain, n=1, cutoff=0.6)
-            hint = f"did you mean {by_plain[near[0]]}? " if near else ""
-            wrong_usage(f"there is no estimator {word!r}; {hint}there are {', '.join(NAMES)}, and skdim:NAME")
+            found.append(find_typed(word, (*NAMES, "skdim:NAME"), "estimator"))
     return list(dict.fromkeys(found)) or list(NAMES)
 
 

@@ -14,7 +14,8 @@ from lowfold._core.errors import FileProblem
 from lowfold.cli._data import carried, colouring, is_matrix, read_inputs, refuse_existing, tell, write_output
 from lowfold.cli._errors import told_once
 from lowfold.cli._shared import Debug, Files, Labels, Memory, MethodName, Out, Overwrite, Quiet, Read, Settings, Verbose
-from lowfold.cli._values import find_method, method_class, parameters_for, parse_settings
+from lowfold.cli._values import find_method, parameters_for, parse_settings
+from lowfold.methods.registry import load
 
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg")
 
@@ -90,7 +91,7 @@ def _model(method: str, flags: Mapping[str, str], settings: Sequence[str] | None
     """The method with its parameters, checked before any file is read."""
     from lowfold._core.limits import check_limits
 
-    cls = method_class(find_method(method))
+    cls = load(find_method(method).name)
     given = {**flags, **parse_settings(settings or [], "--set")}
     model = cls(**parameters_for(cls, given))
     if "verbose" in cls._get_param_names() and "verbose" not in given:

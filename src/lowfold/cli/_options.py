@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from lowfold.cli._values import method_class
-from lowfold.methods.registry import REGISTRY
+from lowfold.methods.registry import REGISTRY, load
 
 PREFIX = "parameter_"
 # Names of the commands' own flags. A parameter of that name is reached by --set.
@@ -48,7 +47,7 @@ def parameter_texts() -> dict[str, tuple[str, list[str]]]:
     shared = {name: text for block in TEXT.values() for name, text in _blocks(block).items()}
     found: dict[str, tuple[str, list[str]]] = {}
     for entry in REGISTRY:
-        cls = method_class(entry)
+        cls = load(entry.name)
         own = {name: _first_sentence(text) for name, text in documented(cls.__doc__ or "").items()}
         for name in inspect.signature(cls).parameters:
             if name not in OWN:

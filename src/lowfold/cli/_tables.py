@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lowfold.cli._errors import wrong_usage
-from lowfold.cli._values import parse_settings, parse_value, plain
+from lowfold.cli._values import find_typed, parse_settings, parse_value
 from lowfold.methods.registry import REGISTRY
 
 if TYPE_CHECKING:
@@ -45,10 +45,7 @@ def made(name: str, common: Mapping[str, Any], settings: Sequence[str]) -> Any:
     """The named data set with these options."""
     from lowfold.datasets._table import SURFACES
 
-    by_plain = {plain(key): key for key in SURFACES}
-    if plain(name) not in by_plain:
-        wrong_usage(f"there is no data set {name!r}; there are {', '.join(SURFACES)}")
-    make = SURFACES[by_plain[plain(name)]].make
+    make = SURFACES[find_typed(name, SURFACES, "data set")].make
     known = inspect.signature(make).parameters
     given = {key: parse_value(text) for key, text in parse_settings(settings, "--set").items()}
     for key in given:

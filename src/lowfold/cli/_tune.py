@@ -60,7 +60,8 @@ def tune(
     """
     from lowfold.cli._data import is_matrix, read_input, tell
     from lowfold.cli._errors import told_once
-    from lowfold.cli._values import find_method, method_class, parameters_for, parse_settings
+    from lowfold.cli._values import find_method, parameters_for, parse_settings
+    from lowfold.methods.registry import load
     from lowfold.select._tune import tune as choose
 
     candidates = {
@@ -71,7 +72,7 @@ def tune(
         "gamma": _numbers(gamma, "--gamma"),
     }
     with told_once(quiet):
-        cls = method_class(find_method(method))
+        cls = load(find_method(method).name)
         model = cls(**parameters_for(cls, parse_settings(settings or [], "--set")))
         table = read_input(file, label or [], parse_settings(read or [], "--read"), matrix=is_matrix(model))
         tell(table.notices, quiet=quiet)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import difflib
-import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lowfold._core.errors import InvalidInput
+from lowfold._core.names import find_name
 from lowfold.cli._errors import wrong_usage
-from lowfold.methods.registry import REGISTRY, Entry
+from lowfold.methods.registry import BY_NAME, Entry
 
 if TYPE_CHECKING:
     from lowfold._core.limits import Limit
@@ -49,25 +49,17 @@ def parse_settings(pairs: Iterable[str], flag: str) -> dict[str, str]:
     return found
 
 
-def plain(name: str) -> str:
-    """A name without case, dashes, underscores and spaces: 'laplacian-eigenmaps' is 'LaplacianEigenmaps'."""
-    return "".join(letter for letter in name.lower() if letter not in "-_ ")
+def find_typed(name: str, known: Iterable[str], what: str) -> str:
+    """The one of `known` that a user typed; none of them is wrong usage."""
+    try:
+        return find_name(name, known, what)
+    except InvalidInput as error:
+        return wrong_usage(str(error))
 
 
 def find_method(name: str) -> Entry:
     """The registry's row for a name as a user may type it."""
-    by_plain = {plain(entry.name): entry for entry in REGISTRY}
-    if plain(name) in by_plain:
-        return by_plain[plain(name)]
-    near = difflib.get_close_matches(plain(name), by_plain, n=1, cutoff=0.6)
-    hint = f"did you mean {by_plain[near[0]].name}? " if near else ""
-    names = ", ".join(entry.name for entry in REGISTRY)
-    return wrong_usage(f"there is no method {name!r}; {hint}the methods are {names}")
-
-
-def method_class(entry: Entry) -> Any:
-    """The class of a row; this loads scikit-learn."""
-    return getattr(importlib.import_module(f"lowfold.methods.{entry.module}"), entry.name)
+    return BY_NAME[find_typed(name, BY_NAME, "method")]
 
 
 def parameters_for(cls: Any, given: Mapping[str, str]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from lowfold.datasets._file_table import existing_file, parsing, refuse
 from lowfold.datasets._read_arrays import _npy
 from lowfold.datasets._write_table import replacing
 from lowfold.methods.registry import BY_NAME
+from lowfold.methods.registry import load as load_class
 
 FORMAT = 1
 TEXT = "lowfold.json"
@@ -89,7 +90,7 @@ def save(path: str | Path, model: Any, *, overwrite: bool = False) -> None:
     [[0.0]]
     """
     name = type(model).__name__
-    if name not in BY_NAME or type(model) is not _class(name):
+    if name not in BY_NAME or type(model) is not load_class(name):
         raise InvalidInput(f"only lowfold's own methods can be saved, as save(path, model); got {type(model).__name__}")
     if not hasattr(model, "embedding_") and not hasattr(model, "_extend"):  # a streamed model has no embedding
         raise InvalidInput(f"this {name} is not fitted, so there is nothing to save yet; call fit first")
@@ -124,7 +125,7 @@ def load(path: str | Path) -> Any:
             reader = _Reader(archive, str(path))
             params = {key: reader.decode(value) for key, value in content["parameters"].items()}
             fitted = {key: reader.decode(value) for key, value in content["fitted"].items()}
-            return _assembled(_class(content["class"]), params, fitted, path)
+            return _assembled(load_class(content["class"]), params, fitted, path)
     except InvalidInput as error:  # a part that refuses its own values does not know the file
         raise error if isinstance(error, FileProblem) else FileProblem(f"{path}: {error}") from error
 
@@ -273,11 +274,6 @@ class _Reader:
             fields = {str(key): self.decode(part) for key, part in node["fields"].items()}
             return _checked_part(_part(value)(**fields), self._source)
         return refuse(self._source, f"holds a part {value!r} that this version of lowfold does not know")
-
-
-def _class(name: str) -> Any:
-    """A method of the registry."""
-    return getattr(importlib.import_module(f"lowfold.methods.{BY_NAME[name].module}"), name)
 
 
 def _part(name: str) -> Any:

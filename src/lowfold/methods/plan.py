@@ -6,7 +6,6 @@ method may define `_plan(data) -> list[Stage]`; the families below serve all oth
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,7 +24,7 @@ from lowfold.graph._search import select_search
 from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
 from lowfold.methods._fit import Data
-from lowfold.methods.registry import BY_NAME, REGISTRY, Entry
+from lowfold.methods.registry import BY_NAME, Entry, load
 from lowfold.spectral._doors import select_solver
 from lowfold.spectral._factor import count_fill
 
@@ -95,11 +94,7 @@ def plan(X: Any, method: Any, **params: Any) -> Plan:
 
 def _model(method: Any, params: dict[str, Any]) -> Any:
     if isinstance(method, str):
-        plain = {_plain(entry.name): entry for entry in REGISTRY}
-        if _plain(method) not in plain:
-            raise InvalidInput(f"method must be one of {', '.join(BY_NAME)}; got {method!r}")
-        entry = plain[_plain(method)]
-        method = getattr(importlib.import_module(f"lowfold.methods.{entry.module}"), entry.name)
+        method = load(method)
     name = method.__name__ if isinstance(method, type) else type(method).__name__
     if name not in BY_NAME:
         raise InvalidInput(f"method must be a name, a class or a model of lowfold; got {name}")
@@ -108,10 +103,6 @@ def _model(method: Any, params: dict[str, Any]) -> Any:
         if key not in cls._get_param_names():
             raise InvalidInput(f"{name} has no parameter {key!r}; it has {', '.join(cls._get_param_names())}")
     return cls(**params) if isinstance(method, type) else cls(**{**method.get_params(deep=False), **params})
-
-
-def _plain(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter not in "-_ ")
 
 
 # Families -----------------------------------------------------------------------------------------------------------

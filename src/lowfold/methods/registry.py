@@ -1,11 +1,14 @@
 """Every method, one row each: the literal table that names, loads, tests and documents them.
 
-Nothing is imported here; `lowfold.__getattr__`, the command line, README's table and the contract test read it.
+No method is imported here; `lowfold.__getattr__`, the command line, README's table and the contract test read it.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import importlib
+from typing import Any, NamedTuple
+
+from lowfold._core.names import find_name
 
 
 class Entry(NamedTuple):
@@ -416,3 +419,18 @@ REGISTRY: tuple[Entry, ...] = (
 )
 
 BY_NAME: dict[str, Entry] = {entry.name: entry for entry in REGISTRY}
+
+
+def find(name: str) -> Entry:
+    """The row of a method, by its name in any case, with or without dashes; `InvalidInput` where there is none.
+
+    >>> find("laplacian-eigenmaps").name
+    'LaplacianEigenmaps'
+    """
+    return BY_NAME[find_name(name, BY_NAME, "method")]
+
+
+def load(name: str) -> Any:
+    """The class of a method, by any name that `find` takes; this loads scikit-learn."""
+    entry = find(name)
+    return getattr(importlib.import_module(f"lowfold.methods.{entry.module}"), entry.name)

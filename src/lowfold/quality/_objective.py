@@ -6,7 +6,6 @@ that descend are only asked for their loss.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -19,7 +18,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Flag, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.types import Floats
-from lowfold.methods.registry import BY_NAME
+from lowfold.methods.registry import load
 from lowfold.quality import _losses as losses
 from lowfold.quality._loss_formulas import LossValue
 from lowfold.quality._losses import Case, Loss
@@ -140,9 +139,7 @@ def _least(entry: _Entry, own: LossValue | None) -> float:
 def _model(method: Any, d: int, params: dict[str, Any]) -> Any:
     """An estimator from a name, a class or an estimator."""
     if isinstance(method, str):
-        if method not in BY_NAME:
-            raise InvalidInput(f"method must be one of {', '.join(BY_NAME)}, a class or a model; got {method!r}")
-        method = getattr(importlib.import_module(f"lowfold.methods.{BY_NAME[method].module}"), method)
+        method = load(method)
     if not isinstance(method, type):
         if params:
             raise InvalidInput(f"{', '.join(params)}: parameters go with a name or a class; this is a model already")

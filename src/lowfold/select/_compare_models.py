@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lowfold._core.errors import InvalidInput
-from lowfold.methods.registry import BY_NAME, REGISTRY
+from lowfold._core.names import find_name, plain
+from lowfold.methods.registry import BY_NAME, REGISTRY, load
 from lowfold.select._adapters import EXTERNAL
 from lowfold.select._compare_run import sendable
-from lowfold.select._worker import Task, given_parameters, method_class
+from lowfold.select._worker import Task, given_parameters
 
 # One of each kind, all quick at a few thousand points; UMAP and PaCMAP join when they are installed.
 USUAL = (
@@ -47,19 +47,9 @@ class Entrant:
     refused: str = ""
 
 
-def plain(name: str) -> str:
-    """A name without case, dashes, underscores and spaces."""
-    return "".join(letter for letter in name.lower() if letter not in "-_ ")
-
-
-def find_name(name: str) -> str:
-    """The class name for a name as a user may type it; `InvalidInput` with the nearest one where there is none."""
-    known = {plain(entry): entry for entry in (*BY_NAME, *EXTERNAL)}
-    if plain(name) in known:
-        return known[plain(name)]
-    near = difflib.get_close_matches(plain(name), known, n=1, cutoff=0.6)
-    hint = f"did you mean {known[near[0]]}? " if near else ""
-    raise InvalidInput(f"methods: there is no method {name!r}; {hint}there are {', '.join(known.values())}")
+def find_entrant(name: str) -> str:
+    """The class name for a name as a user may type it, of lowfold's methods and of the others that take part."""
+    return find_name(name, (*BY_NAME, *EXTERNAL), "method")
 
 
 def usual_methods() -> list[str]:
@@ -87,10 +77,10 @@ def entrants(
     wanted = usual_methods() if methods is None else list(methods)
     if not wanted:
         raise InvalidInput("methods must name at least one method, as in methods=['pca', 'isomap']")
-    own = {find_name(name): dict(given) for name, given in params.items()}
+    own = {find_entrant(name): dict(given) for name, given in params.items()}
     found: list[Entrant] = []
     for method in wanted:
-        label = find_name(method) if isinstance(method, str) else type(method).__name__
+        label = find_entrant(method) if isinstance(method, str) else type(method).__name__
         taken = {entrant.label for entrant in found}
         unique = next(name for i in range(1, len(taken) + 2) if (name := _numbered(label, i)) not in taken)
         if isinstance(method, str):
@@ -119,7 +109,7 @@ def _named(
     if name in EXTERNAL:
         known: Sequence[str] = EXTERNAL[name].parameters
     else:
-        known = method_class(name)._get_param_names()
+        known = load(name)._get_param_names()
         for key in own:
             if key not in known:
                 raise InvalidInput(f"params: {name} has no parameter {key!r}; it has {', '.join(known)}")

@@ -21,10 +21,11 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Int, Null, Real, check_limits
 from lowfold._core.types import Floats
 from lowfold.datasets._types import Dataset
+from lowfold.methods.registry import load
 from lowfold.metrics._pairwise import pairwise
-from lowfold.select._compare_models import all_methods, find_name
+from lowfold.select._compare_models import all_methods, find_entrant
 from lowfold.select._compare_run import Limits, Outcome, run_tasks
-from lowfold.select._worker import Task, method_class
+from lowfold.select._worker import Task
 
 SHAPES = ("swiss_roll", "toroidal_helix", "corner_planes", "punched_sphere")
 DEFINITIONS: dict[str, str] = {
@@ -65,7 +66,7 @@ class Factors:
 
     def __getitem__(self, method: str) -> dict[str, float]:
         """Factor -> mean over the shapes, of one method."""
-        name = find_name(method)
+        name = find_entrant(method)
         if name not in self.methods:
             raise InvalidInput(f"{name} was not run; there are {', '.join(self.methods)}")
         return dict(zip(self.factors, self.mean()[self.methods.index(name)].tolist()))
@@ -144,7 +145,7 @@ def seven_factors(
     for shape in shapes:
         if shape not in SHAPES:
             raise InvalidInput(f"shapes must be some of {', '.join(SHAPES)}; got {shape!r}")
-    names = tuple(all_methods() if methods is None else dict.fromkeys(find_name(name) for name in methods))
+    names = tuple(all_methods() if methods is None else dict.fromkeys(find_entrant(name) for name in methods))
     data = {shape: _variants(shape, n, random_state) for shape in shapes}
     arrays = {f"{s}-{v}.npy": X for s, found in data.items() for v, (X, _) in found.items()}
     classes = {f"{s}-{v}-y.npy": _halves(len(X)) for s, found in data.items() for v, (X, _) in found.items()}
@@ -226,7 +227,7 @@ def _distances(data: Dataset, rows: NDArray[np.int64]) -> Floats:
 
 def _tasks(method: str, shape: str, X: Floats, seed: int) -> dict[str, Task]:
     """Variant -> what to fit. "fewer" and "more" change the parameter that sets the size of neighbourhoods."""
-    known = method_class(method)._get_param_names()
+    known = load(method)._get_param_names()
     base: dict[str, Any] = {"n_components": 2, "random_state": seed}
     gamma = 1.0 / float(X.var(axis=0).sum())  # the inverse mean squared distance to the middle
     varied: tuple[str, tuple[float, ...]] | None = None

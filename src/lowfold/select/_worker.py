@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import importlib
 import inspect
 import json
 import pickle
@@ -26,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.limits import check_limits
-from lowfold.methods.registry import BY_NAME
+from lowfold.methods.registry import BY_NAME, load
 from lowfold.select._adapters import EXTERNAL
 
 # What a method says of its own success, in the order in which one of them is shown first.
@@ -59,18 +58,13 @@ class Task:
     tune: dict[str, Any] | None = None
 
 
-def method_class(name: str) -> Any:
-    """The class of a row of the registry."""
-    return getattr(importlib.import_module(f"lowfold.methods.{BY_NAME[name].module}"), name)
-
-
 def build(task: Task) -> Any:
     """The unfitted estimator; its parameters are checked before anything is fitted."""
     if task.model is not None:
         return pickle.loads(task.model)
     if task.name in EXTERNAL:
         return EXTERNAL[task.name].build(task.params)
-    cls = method_class(task.name)
+    cls = load(task.name)
     model = cls(**task.params)
     check_limits(task.name, model.get_params(deep=False), cls.limits)
     return model
