@@ -44,7 +44,6 @@ from lowfold.datasets._readers import (
     read_npz,
     read_parquet,
     read_table,
-    stem_english,
     term_frequencies,
     write_table,
 )
@@ -109,7 +108,6 @@ __all__ = [
     "sphere",
     "square",
     "star_graph",
-    "stem_english",
     "swiss_hole",
     "swiss_roll",
     "term_frequencies",

@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.extras import load_extra
 from lowfold.datasets._file_table import Table, refuse, require_room
 from lowfold.datasets._read_images import natural_key
-from lowfold.datasets._read_stem import stem_english
 
 StopWords = Literal["english"] | Iterable[str] | None
-Stemmer = Literal["english"] | Callable[[str], str] | None
+Stemmer = str | Callable[[str], str] | None
 TOKEN = r"(?u)\b[^\W\d_]{2,}\b"  # words of two letters or more
 
 
@@ -37,7 +37,8 @@ def term_frequencies(
     names : of the documents, kept as label "document".
     vocabulary : the terms to count (as they are after stemming); None counts every term that occurs.
     stop_words : terms left out before stemming: "english", a list, or None.
-    stem : "english" takes off inflections (run, runs, running), or a function from word to stem.
+    stem : a language, as "english", whose inflections are taken off (run, runs, running) by the Snowball stemmer
+        (extra `text`), or a function from word to stem.
     max_terms : only the most frequent terms.
     """
     if isinstance(documents, str):
@@ -108,6 +109,18 @@ def _text(file: Path) -> str:
         refuse(file, f"cannot be read: {error.strerror or error}")
 
 
+def _stemmer(stem: Stemmer) -> Callable[[str], str] | None:
+    """The function from word to stem that is meant."""
+    if stem is None or callable(stem):
+        return stem
+    languages = load_extra("snowballstemmer", "text", "stemming").algorithms()
+    if stem not in languages:
+        known = ", ".join(map(repr, languages))
+        raise InvalidInput(f"stem must be one of {known}, a function from word to stem, or None; got {stem!r}")
+    found: Callable[[str], str] = load_extra("snowballstemmer", "text", "stemming").stemmer(stem).stemWord
+    return found
+
+
 def _counter(vocabulary: Sequence[str] | None, stop_words: StopWords, stem: Stemmer, max_terms: int | None) -> Any:
     """A CountVectorizer whose analyser splits, drops stop words, then stems."""
     import re
@@ -116,10 +129,8 @@ def _counter(vocabulary: Sequence[str] | None, stop_words: StopWords, stem: Stem
 
     if isinstance(stop_words, str) and stop_words != "english":
         raise InvalidInput(f"stop_words must be 'english', a list of words or None; got {stop_words!r}")
-    if not (stem is None or stem == "english" or callable(stem)):
-        raise InvalidInput(f"stem must be 'english', a function from word to stem, or None; got {stem!r}")
     stops = ENGLISH_STOP_WORDS if stop_words == "english" else {word.lower() for word in stop_words or ()}
-    shorten = stem_english if stem == "english" else stem
+    shorten = _stemmer(stem)
     words = re.compile(TOKEN)
 
     def analyse(text: str) -> list[str]:

@@ -15,7 +15,6 @@ from lowfold.datasets._read_envi import read_envi
 from lowfold.datasets._read_idx import read_idx
 from lowfold.datasets._read_images import image_files, read_images
 from lowfold.datasets._read_parquet import read_parquet
-from lowfold.datasets._read_stem import stem_english
 from lowfold.datasets._read_table import read_table
 from lowfold.datasets._read_text import read_documents, term_frequencies
 from lowfold.datasets._write_table import write_table
@@ -32,7 +31,6 @@ __all__ = [
     "read_npz",
     "read_parquet",
     "read_table",
-    "stem_english",
     "term_frequencies",
     "write_table",
 ]

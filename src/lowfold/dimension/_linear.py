@@ -258,9 +258,7 @@ def _shares(s: Floats) -> Floats:
 
 
 def _local_shares(points: Floats, k: int, n_jobs: int | None) -> tuple[Floats, float]:
-    """(n, m) shares of the variance of each point and its k neighbours in 1, 2, ... directions; median distance of the
-    k-th.
-    """
+    """(n, m) shares of the variance of a point and its k neighbours in 1, 2, ... directions; median k-th distance."""
     n, D = points.shape
     explained = np.empty((n, min(k + 1, D)))
     with single_threaded_blas():

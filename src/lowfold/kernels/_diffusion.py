@@ -157,9 +157,7 @@ def _positive(q: NDArray[np.floating]) -> Floats:
 
 
 def local_scales(neighbors: Neighbors, m: int) -> Floats:
-    """t_i = distance from point i to its m-th nearest neighbour. Coincident points: the smallest positive t instead of
-    0.
-    """
+    """t_i = distance from point i to its m-th nearest neighbour; for coincident points the smallest positive t."""
     t = neighbors.distances[neighbors.indptr[:-1] + m - 1]
     positive = t > 0
     if not positive.any():

@@ -1,5 +1,4 @@
-"""The Gram matrix of a kernel as an operator, in tiles of its upper triangle: kept in float32, or computed again each
-time.
+"""The Gram matrix of a kernel as an operator, in tiles of its upper triangle: kept in float32, or made anew.
 
 Nothing N x N is ever held in one piece. Each tile serves both its rows and its columns.
 """
@@ -148,9 +147,7 @@ def _part(index: int, n: int) -> slice:
 
 
 def _gaussian_single(A: Floats, B: Floats, gamma: float) -> NDArray[np.float32]:
-    """exp(-gamma d^2): distances in float64, the exponential in float32, which rounds it by at most 1e-6 of itself
-    times d^2.
-    """
+    """exp(-gamma d^2): distances in float64, the exponential in float32, rounded by at most 1e-6 d^2 of itself."""
     U = A @ B.T
     U *= 2.0 * gamma
     U -= gamma * np.square(A).sum(axis=1)[:, None]

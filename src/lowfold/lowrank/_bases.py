@@ -41,8 +41,7 @@ def orthonormal_basis(name: str, D: int) -> Floats:
 def compression_error(
     X: ArrayLike, basis: str | ArrayLike, terms: ArrayLike, *, mean: ArrayLike | float = 0.0
 ) -> Floats:
-    """Mean squared error per row of X when only the first d of its coefficients in the basis are kept, for d in
-    `terms`.
+    """Mean squared error per row of X when its first d coefficients in the basis are kept, for d in `terms`.
 
     `basis` is a name of `orthonormal_basis` or a matrix with orthonormal columns. No basis does better than the
     principal axes (about their mean) on the data they were made from.

@@ -13,8 +13,7 @@ from lowfold._core.types import Floats
 
 
 def explained_energy(values: ArrayLike, *, total: float | None = None) -> Floats:
-    """(lambda_1 + ... + lambda_d) / total for d = 1, 2, ...; `total` is the sum of all eigenvalues, of those given if
-    None.
+    """(lambda_1 + ... + lambda_d) / total for d = 1, 2, ...; `total` is the sum of all eigenvalues, or of those given.
 
     >>> explained_energy([3.0, 1.0]).tolist()
     [0.75, 1.0]

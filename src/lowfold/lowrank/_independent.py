@@ -56,8 +56,7 @@ def infomax(Z: Floats, *, max_iter: int, tol: float) -> tuple[Floats, int, bool]
 
 
 def least_dependent(Z: Floats, *, angles: int = 150, max_iter: int = 20) -> tuple[Floats, int, bool]:
-    """The rotation W of whitened Z with the least sum of marginal entropies, which is mutual information up to a
-    constant.
+    """The rotation W of whitened Z with the least sum of marginal entropies: mutual information up to a constant.
 
     Pairs of axes are turned in rounds, each by the best of `angles` angles in [0, pi/2) and once more ten times finer;
     until no angle gains anything.

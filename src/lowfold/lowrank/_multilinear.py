@@ -31,8 +31,7 @@ def mode_product(T: Floats, matrices: tuple[Floats, ...], *, skip: int = -1) -> 
 
 
 def multilinear_axes(T: Floats, ranks: tuple[int, ...] | None, *, energy: float, max_iter: int, tol: float) -> Modes:
-    """Maximise the scatter sum_i |core_i|^2 of centred tensors T (n, I_1, ..., I_M), one axis at a time, round after
-    round.
+    """Maximise the scatter sum_i |core_i|^2 of centred tensors T (n, I_1, ..., I_M), one axis at a time, in rounds.
 
     The leading eigenvectors of the scatter of each unfolding start it; `ranks` None takes for each axis the fewest that
     keep the share `energy` there. The captured scatter never falls.

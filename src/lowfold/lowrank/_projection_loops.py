@@ -10,8 +10,9 @@ WIDTH = 16
 
 @njit(nogil=True, cache=True)
 def project_signs(X, indptr, indices, signs, k, scale, out):
-    """out = scale X S for S (D, k) with entries +-1 in CSR form by features; 16 rows at a time, so that each entry of S
-    is one vector operation.
+    """out = scale X S for S (D, k) with entries +-1 in CSR form by features.
+
+    16 rows at a time, so that each entry of S is one vector operation.
     """
     n, D = X.shape
     block = np.empty((D, WIDTH), dtype=out.dtype)

@@ -27,8 +27,7 @@ CANDIDATES, MEASURED = 1000, 5000  # directions tried, and rows their spread is 
 
 
 def geometric_median(X: NDArray[np.floating], *, tol: float = 1e-10, max_iter: int = 500) -> Floats:
-    """The point with the least sum of distances to the rows of X (Weiszfeld's iteration, from the coordinates'
-    medians).
+    """The point with the least sum of distances to the rows of X, by Weiszfeld's iteration from the medians.
 
     Half of the rows may be anywhere without moving it far.
     """
@@ -148,9 +147,7 @@ def _pursue(A: Floats, start: Floats, max_iter: int) -> Floats:
 
 
 def sign_rows(Xc: Floats) -> Floats:
-    """x / |x|: the covariance of these directions has the eigenvectors of the covariance of every elliptical
-    density.
-    """
+    """x / |x|: for every elliptical density their covariance has the eigenvectors of the density's own."""
     size = np.linalg.norm(Xc, axis=1, keepdims=True)
     return np.asarray(Xc / np.where(size > 0, size, 1.0))
 

@@ -1,6 +1,4 @@
-"""New points of diffusion maps: their row of the kernel, the Nystrom formula on it, and landmarks that stand for
-all.
-"""
+"""New points of diffusion maps: their row of the kernel, the Nystrom formula on it, landmarks that stand for all."""
 
 from __future__ import annotations
 
@@ -37,9 +35,10 @@ def unbridged(data: Data, symmetrize: str) -> Graph:
 def query_edges(
     trained: Trained, queries: Queries, found: Neighbors, kth_distance: Floats | None, symmetrize: str, run: Run
 ) -> Neighbors:
-    """The edges that a new point would have in the symmetrised graph: to its own neighbours AND to every point that
-    would count it among its own. Without these reverse edges a training point would come back displaced by about one
-    percent.
+    """The edges that a new point would have in the symmetrised graph.
+
+    They lead to its own neighbours AND to every point that would count it among its own. Without these
+    reverse edges a training point would come back displaced by about one percent.
     """
     if trained.n_neighbors is None or kth_distance is None or trained.source is None:
         return found
@@ -151,9 +150,7 @@ class DiffusionRow:
         return within_radius(trained.source, self.reach, queries=queries, run=run)
 
     def _product(self, trained: Trained, queries: Queries, edges: Neighbors, run: Run) -> Floats | float:
-        """t_x t_j. The nearest point stands for x itself, as x_i does in its own row: t_x belongs to the one after
-        `tuning`.
-        """
+        """t_x t_j. The nearest point stands for x, as x_i does in its own row: t_x is of the one after `tuning`."""
         if self.local is None:
             return 1.0
         assert trained.source is not None

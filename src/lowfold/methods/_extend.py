@@ -12,7 +12,6 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph._geodesics import seeded_geodesics
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Measured, Pairs, Points
 from lowfold.graph._types import Neighbors
@@ -72,26 +71,6 @@ class GramRow:
         for part in block_slices(len(queries), max(1, 8_000_000 // trained.source.n)):
             rows = trained.source.rows(queries[part])
             out[part] = gram_coordinates(rows**2, self.row_means, self.values, self.vectors)
-        return out
-
-
-@dataclass(frozen=True, eq=False)
-class GeodesicRow:
-    """Isomap: geodesics from the new point through its neighbours, then as classical MDS."""
-
-    row_means: Floats
-    values: Floats
-    vectors: Floats
-    shift: float = 0.0
-    neighbors: ClassVar[bool] = True
-
-    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
-        assert trained.graph is not None
-        out = np.empty((found.n, len(self.values)))
-        for part in block_slices(found.n, max(1, 30_000_000 // trained.graph.n)):
-            rows = seeded_geodesics(trained.graph, found.take(np.arange(part.start, part.stop)), run=run)
-            squared = (rows.astype(np.float64) + self.shift) ** 2
-            out[part] = gram_coordinates(squared, self.row_means, self.values, self.vectors)
         return out
 
 
@@ -195,7 +174,6 @@ def _take(queries: Queries, rows: NDArray[np.int64], columns: NDArray[np.int64])
 
 __all__ = [
     "Barycentric",
-    "GeodesicRow",
     "GramRow",
     "Impossible",
     "Inverse",

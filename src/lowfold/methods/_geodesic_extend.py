@@ -1,6 +1,4 @@
-"""New points of Isomap and its variants: geodesics to all points or to landmarks, conformal or plain, shifted or
-not.
-"""
+"""New points of Isomap and its variants: geodesics to all points or to landmarks, conformal or plain, shifted too."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ from lowfold.methods._fit import Queries, Trained
 
 
 def conformal_factors(graph: Graph | None, neighbors: Neighbors | None) -> Floats:
-    """m_i, the mean distance from point i to its neighbours; the smallest positive one where all of them coincide with
-    i.
-    """
+    """m_i, the mean distance from point i to its neighbours; the smallest positive one where they all coincide."""
     if neighbors is None:
         assert graph is not None
         neighbors = graph.neighbors()
@@ -46,8 +42,7 @@ def conformal_lengths(graph: Graph, factors: Floats | None) -> Graph:
 
 @dataclass(frozen=True, eq=False)
 class LandmarkRow:
-    """Geodesics from the new point through its neighbours, to the landmarks (all points if None), then as classical
-    MDS.
+    """Geodesics from the new point through its neighbours to the landmarks (None: all points), then classical MDS.
 
     `factors` are the mean neighbour distances of conformal lengths; `shift` is the constant added to every geodesic.
     """

@@ -34,8 +34,7 @@ class Clusters:
 
 
 def flat_neighborhoods(source: Source, neighbors: Neighbors, d: int, flatness: float) -> Neighbors:
-    """Each row cut to its longest beginning of at least d + 2 neighbours whose energy off the best d directions is
-    small.
+    """Each row cut to its longest beginning of d + 2 or more neighbours with little energy off the best d directions.
 
     share(k) = 1 - (sum of the d largest eigenvalues of C) / tr(C) <= flatness, C the Gram matrix of the k nearest
     differences x_j - x_i. Where points are sparse or the manifold bends, the beginning is short.

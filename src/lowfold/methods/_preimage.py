@@ -23,9 +23,7 @@ RIDGE_POINTS = 2_000  # a ridge regression solves one system of this size at mos
 def kernel_rows(
     kernel: Mercer, queries: NDArray[np.floating], X: NDArray[np.floating]
 ) -> Iterator[tuple[slice, Floats]]:
-    """Blocks of k(query, training point), with the part of the queries that they belong to; both centred where k
-    allows.
-    """
+    """Blocks of k(query, training point), with their part of the queries; both centred where k allows."""
     mean = X.mean(axis=0, dtype=np.float64) if kernel.name in ("rbf", "laplacian") else np.zeros(X.shape[1])
     for part in block_slices(len(queries), max(1, 8_000_000 // len(X))):
         q = np.subtract(queries[part], mean, dtype=np.float64)
@@ -86,8 +84,7 @@ class FixedPoint:
 
 @dataclass(frozen=True, eq=False)
 class RidgePreimage:
-    """Kernel ridge regression of x on y: x(y) = mean + g(y)'(G + alpha I)^-1 Xc with a Gaussian g as wide as the
-    embedding.
+    """Kernel ridge regression of x on y: x(y) = mean + g(y)'(G + alpha I)^-1 Xc, g a Gaussian as wide as Y.
 
     Above 2,000 training points an even selection of them is used.
     """

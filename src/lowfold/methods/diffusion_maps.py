@@ -344,9 +344,7 @@ class DiffusionMaps(GraphMethod):
         return replace(fit, coordinates=Y, extend=through, extra={**fit.extra, "landmarks_": chosen})
 
     def _query_neighbors(self, data: Data) -> int | None:
-        """One more than in the fit: the nearest training point stands for the new point itself, as x_i does in row
-        i.
-        """
+        """One more than in the fit: the nearest training point stands for the new point, as x_i does in row i."""
         k = super()._query_neighbors(data)
         return None if k is None else min(k + 1, data.n)
 

@@ -226,9 +226,7 @@ class ConditionalScores:
 
 
 def _change(old: Latent, new: Latent, *, scaled: bool) -> float:
-    """Sine of the largest angle between the spans of W; with `scaled` also the relative change of W and of the
-    noise.
-    """
+    """Sine of the largest angle between the spans of W; `scaled`: also the relative change of W and of the noise."""
     Q, _ = np.linalg.qr(new.W)
     P, _ = np.linalg.qr(old.W)
     angle = float(np.linalg.norm(P - Q @ (Q.T @ P), 2))

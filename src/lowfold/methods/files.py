@@ -40,7 +40,6 @@ CLASSES: dict[str, str] = {
     "Eigenpairs": "lowfold.spectral._types",
     "FeatureProjection": "lowfold.methods.nonlinear_pca",
     "FixedPoint": "lowfold.methods._preimage",
-    "GeodesicRow": "lowfold.methods._extend",
     "GramRow": "lowfold.methods._extend",
     "Graph": "lowfold.graph._types",
     "HarmonicRow": "lowfold.methods.laplacian_eigenmaps",

@@ -1,6 +1,7 @@
-"""Independent component analysis: FastICA, Hyvaerinen & Oja (2000), doi:10.1016/S0893-6080(00)00026-5; extended
-Infomax, Lee, Girolami & Sejnowski (1999), doi:10.1162/089976699300016719; mutual information, Learned-Miller & Fisher
-(2003).
+"""Independent component analysis: FastICA, extended Infomax, and the least mutual information.
+
+Hyvaerinen & Oja (2000), doi:10.1016/S0893-6080(00)00026-5; Lee, Girolami & Sejnowski (1999),
+doi:10.1162/089976699300016719; Learned-Miller & Fisher (2003), JMLR 4:1271-1295.
 
 X --PCA, whiten--> Z --rotation to independence--> W --> sources Z W'
 """

@@ -203,9 +203,7 @@ class Isomap(GraphMethod):
         return self.landmarks
 
     def kernel(self) -> CentredGram:
-        """-1/2 H (d_G o d_G) H, from the graph that the model keeps; geodesics are computed anew. Landmarks: among
-        them.
-        """
+        """-1/2 H (d_G o d_G) H, from the graph that the model keeps, geodesics made anew; of landmarks, among them."""
         self._of_one_model("kernel()")
         rows = geodesics(self.graph_, self.landmarks_, self.landmarks_, method=self.paths, run=self._run())
         D = rows if self.landmarks_ is None else (rows + rows.T) / 2
@@ -215,9 +213,7 @@ class Isomap(GraphMethod):
         return ("embedding", "geodesic")
 
     def distances(self, A: Any, B: Any = None, *, kind: str = "embedding") -> NDArray[np.floating]:
-        """Euclidean distances after `transform`, or with kind="geodesic" graph distances, through the points'
-        neighbours.
-        """
+        """Euclidean distances after `transform`, or with kind="geodesic" graph distances, through neighbours."""
         if kind != "geodesic":
             return super().distances(A, B, kind=kind)
         from lowfold.methods._geodesic_metric import geodesic_distances

@@ -1,5 +1,4 @@
-"""Nonnegative matrix factorisation, Lee & Seung (1999), doi:10.1038/44565; scikit-learn's solver under lowfold's
-contract.
+"""Nonnegative matrix factorisation, Lee & Seung (1999), doi:10.1038/44565; scikit-learn's solver.
 
 X >= 0 --coordinate descent--> H >= 0 --least squares with y >= 0 for each row--> x ~ y H
 """

@@ -23,8 +23,7 @@ from lowfold.methods._linear_graph import LINEAR_GRAPH_LIMITS, LinearGraphMethod
 
 
 class NPE(LinearGraphMethod):
-    """The linear map under which the neighbours' weights still reconstruct each point: LLE restricted to linear
-    functions.
+    """The linear map under which the neighbours' weights still reconstruct each point: LLE of linear functions.
 
     Minimises sum_i ||y_i - sum_j w_ij y_j||^2 with Y'Y = I over y = A'(x - mean), with LLE's weights w.
 

@@ -202,9 +202,7 @@ def _attributes(axes: Axes, mean: Floats, n: int, dtype: Any) -> dict[str, Any]:
 
 
 def _stream_map(energies: Floats, n: int, normalization: str) -> Floats:
-    """The output's linear map from the columns' sums of squares: scores of principal axes are centred and
-    orthogonal.
-    """
+    """The output's linear map from the columns' sums of squares: scores are centred and orthogonal."""
     if normalization == "natural":
         return np.eye(len(energies))
     size = np.sqrt(energies if normalization == "orthonormal" else energies / n)

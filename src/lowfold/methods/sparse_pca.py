@@ -1,5 +1,4 @@
-"""Sparse PCA, Zou, Hastie & Tibshirani (2006), doi:10.1198/106186006X113430; scikit-learn's solver under lowfold's
-contract.
+"""Sparse PCA, Zou, Hastie & Tibshirani (2006), doi:10.1198/106186006X113430; scikit-learn's solver.
 
 X --centre--> Xc --dictionary learning with an L1 penalty on the loadings--> C --ridge regression of each row on C--> y
 """

@@ -1,5 +1,4 @@
-"""Symmetric SNE, Cook, Sutskever, Mnih & Hinton (2007), Proceedings of AISTATS; van der Maaten & Hinton (2008), Section
-3.1.
+"""Symmetric SNE, Cook, Sutskever, Mnih & Hinton (2007), AISTATS; van der Maaten & Hinton (2008), Section 3.1.
 
 X --perplexity--> p_ij --KL(P || Q(Y)), q_ij ~ exp(-||y_i - y_j||^2), momentum--> Y
 """

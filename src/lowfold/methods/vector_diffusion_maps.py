@@ -31,8 +31,7 @@ from lowfold.spectral._doors import largest
 
 
 class VectorDiffusionMaps(GraphMethod):
-    """Embed by how vectors turn when they are carried along paths: points that many paths join in the same way are
-    near.
+    """Embed by how vectors turn when carried along paths: points that many paths join in the same way are near.
 
     Tangent bases O_i come from local PCA, transports O_ij from aligning them; the block matrix S(i, j) = w_ij O_ij,
     divided by degrees, has eigenpairs (lambda_k, phi_k), phi_k(i) a tangent vector. The coordinates are

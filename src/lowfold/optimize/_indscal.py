@@ -21,8 +21,7 @@ class Individual:
 
 
 def individual_scaling(B: Floats, X: Floats, *, max_iter: int = 500, tol: float = 1e-10) -> Individual:
-    """Minimise sum_k ||B_k - X diag(w_k) X'||^2 with w >= 0; B (m, n, n) symmetric, X (n, d) with mean_k B_k = X X'
-    nearly.
+    """Minimise sum_k ||B_k - X diag(w_k) X'||^2 with w >= 0; B (m, n, n) symmetric, mean_k B_k nearly X X'.
 
     In such coordinates every X^+ B_k X^+' is R' diag(w_k) R with one rotation R, so that jointly diagonalising these d
     x d matrices gives the answer where the model is exact. Alternating least squares (left factor, right factor,

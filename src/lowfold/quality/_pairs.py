@@ -26,8 +26,9 @@ from lowfold.quality._spaces import MetricLike, Space, by_rows, read_both
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
-    """Sums over the other points, one per point: of delta, d, delta^2, d^2, delta d and (delta - d)^2. One pass gives
-    every measure.
+    """Sums over the other points, one per point: of delta, d, delta^2, d^2, delta d and (delta - d)^2.
+
+    One pass gives every measure.
 
     Each pair is counted from both ends, which no measure here sees. `n_points` is the number of points where only some
     were looked at, whose sums these are; None where it is all.

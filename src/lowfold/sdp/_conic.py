@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, vstack
 
 from lowfold._core.errors import SolverFailed
@@ -17,6 +16,7 @@ from lowfold._core.extras import load_extra
 from lowfold._core.memory import require
 from lowfold._core.types import Floats
 from lowfold.sdp._program import RankOne
+from lowfold.sdp._svec import smat, svec, triangle
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +41,14 @@ def conic_sdp(C: Floats, A: list[Floats], b: Floats, *, tol: float = 1e-8, max_i
     >>> round(conic_sdp(np.ones((5, 5)), ring, np.array([1.0, 0, 0, 0, 0, 0])).value, 6)
     2.236068
     """
-    rows = np.array([_svec(np.asarray(part, dtype=np.float64)) for part in A]).reshape(len(A), -1)
+    rows = np.array([svec(np.asarray(part, dtype=np.float64)) for part in A]).reshape(len(A), -1)
     return _solve(np.asarray(C, dtype=np.float64), rows, np.asarray(b, dtype=np.float64), "eq", 1.0, tol, max_iter)
 
 
 def conic(program: RankOne, *, tol: float = 1e-8, max_iter: int = 200) -> Conic:
     """The same for rank-one constraints, in any of the three forms."""
     q = len(program.C)
-    i, j = _triangle(q)
+    i, j = triangle(q)
     require(
         8.0 * (q * q / 2.0) ** 2, f"a general conic solver for {q} dimensions", "use solver='interior' or 'lowrank'"
     )
@@ -65,7 +65,7 @@ def _solve(C: Floats, rows: Floats, b: Floats, form: str, nu: float, tol: float,
     settings.max_threads = 1
     cone = clarabel.PSDTriangleConeT(q)
     identity = -csc_matrix(np.eye(size))
-    linear, quadratic = -_svec(C), csc_matrix((size, size))
+    linear, quadratic = -svec(C), csc_matrix((size, size))
     if form == "slack":
         quadratic = csc_matrix(np.triu(2.0 * nu * rows.T @ rows))
         linear = linear - 2.0 * nu * rows.T @ b
@@ -82,23 +82,5 @@ def _solve(C: Floats, rows: Floats, b: Floats, form: str, nu: float, tol: float,
     y = 2.0 * nu * (rows @ x - b) if form == "slack" else np.asarray(done.z)[: len(b)]
     constant = nu * float(b @ b) if form == "slack" else 0.0
     return Conic(
-        _smat(x, q), y, -float(done.obj_val) - constant, -float(done.obj_val_dual) - constant, status, done.iterations
+        smat(x, q), y, -float(done.obj_val) - constant, -float(done.obj_val_dual) - constant, status, done.iterations
     )
-
-
-def _triangle(q: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Indices of the upper triangle, column after column, as Clarabel wants them."""
-    j, i = np.tril_indices(q)
-    return i.astype(np.int64), j.astype(np.int64)
-
-
-def _svec(M: Floats) -> Floats:
-    i, j = _triangle(len(M))
-    return np.asarray(M[i, j] * np.where(i == j, 1.0, np.sqrt(2.0)))
-
-
-def _smat(x: Floats, q: int) -> Floats:
-    i, j = _triangle(q)
-    M = np.zeros((q, q))
-    M[i, j] = x / np.where(i == j, 1.0, np.sqrt(2.0))
-    return M + np.triu(M, 1).T

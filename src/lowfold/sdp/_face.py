@@ -29,6 +29,7 @@ from lowfold.sdp._certificate import stress_laplacian
 from lowfold.sdp._interior import interior
 from lowfold.sdp._program import RankOne, Unfolding, complement
 from lowfold.sdp._solution import Callback, Solution, Step, numerical_rank, ordered, relative_gap, rms
+from lowfold.sdp._svec import smat, svec_rows, triangle
 
 FLAT = 1e-13  # of a clique's largest eigenvalue: what counts as 0; measured distances are never so exact
 OFF_FACE = 1e-13  # of the largest eigenvalue of sum v v': directions below it are on the face
@@ -164,26 +165,17 @@ def _reduced(
     maximise.
     """
     q, w = G.shape[1], np.zeros(program.m)
-    rows = _svec_rows(G)
+    rows = svec_rows(G)
     _, triangle, order = qr(rows.T, mode="economic", pivoting=True, check_finite=False)
     sizes = np.abs(np.diag(triangle))
     kept = order[: int((sizes > 1e-7 * sizes[0]).sum())]
     if len(kept) == rows.shape[1]:
-        i, j = np.triu_indices(q)
-        R = np.zeros((q, q))
         x = np.linalg.lstsq(rows, program.squared, rcond=None)[0]
-        R[i, j] = R[j, i] = x / np.where(i == j, 1.0, np.sqrt(2.0))
-        return R, w, 1, False
+        return smat(np.asarray(x), q), w, 1, False
     small = RankOne(np.eye(q), G[kept], program.squared[kept], "eq", program.nu)
     found = interior(small, tol=min(1e-8, 1e-3 * tol), max_iter=max_iter, callback=callback)
     w[kept] = found.w
     return found.L, w, found.iterations, found.stopped
-
-
-def _svec_rows(G: Floats) -> Floats:
-    """svec(g_e g_e') in row e: the upper triangle, off-diagonal entries times sqrt 2."""
-    i, j = np.triu_indices(G.shape[1])
-    return np.asarray(G[:, i] * G[:, j] * np.where(i == j, 1.0, np.sqrt(2.0)))
 
 
 def _resolving(E: csr_array, Y: Floats, idle: Floats, w: Floats) -> Floats:
@@ -199,9 +191,9 @@ def _resolving(E: csr_array, Y: Floats, idle: Floats, w: Floats) -> Floats:
     parts = [csr_array(E.multiply(U[:, c : c + 1]).T) for c in range(Y.shape[1])]
     load = (Y - E.T @ (w[:, None] * U)).T.ravel()
     if idle.shape[1]:
-        kept = _svec_rows(E @ idle).T
+        kept = svec_rows(E @ idle).T
         parts.append(csr_array(kept))
-        i, j = np.triu_indices(idle.shape[1])
+        i, j = triangle(idle.shape[1])
         load = np.concatenate([load, np.zeros(len(i)) if w.any() else 2.0 * (i == j)])
     A = csr_array(vstack(parts))
     stiffness = csr_array(A @ A.T)

@@ -18,6 +18,7 @@ from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
 from lowfold.graph._weights import Weights, laplacian
 from lowfold.sdp._program import Unfolding
+from lowfold.sdp._svec import smat, svec, svec_kron
 from lowfold.spectral._doors import smallest
 
 
@@ -43,18 +44,18 @@ def small_slack(G: Floats, s: Floats, C: Floats, nu: float, *, tol: float = 1e-7
     """maximise <C, L> - nu sum_e (g_e' L g_e - s_e)^2 over psd L, along the central path of log det L."""
     p = len(C)
     H, b, square = _collected(G, s, p)
-    H, b = 2.0 * nu * H, 2.0 * nu * b + _svec(C)
+    H, b = 2.0 * nu * H, 2.0 * nu * b + svec(C)
     size = max(float(s.mean()), 1e-12) * p / max(float(np.einsum("ep,ep->", G, G)) / len(s), 1e-300)
     L: Floats = np.eye(p) * size / p
     mu = max(float(np.trace(C @ L)), nu * square) / p
     value = 0.0
     for _ in range(200):
-        x = _svec(L)
+        x = svec(L)
         inverse: Floats = np.asarray(np.linalg.inv(L), dtype=np.float64)
-        slope = H @ x - b - mu * _svec(inverse)
-        step = np.linalg.solve(H + mu * _svec_kron(inverse), -slope)
+        slope = H @ x - b - mu * svec(inverse)
+        step = np.linalg.solve(H + mu * svec_kron(inverse), -slope)
         decrement = float(-slope @ step)
-        D = _smat(np.asarray(step, dtype=np.float64), p)
+        D = smat(np.asarray(step, dtype=np.float64), p)
         lower = np.linalg.cholesky(L)
         half = scipy.linalg.solve_triangular(lower, D, lower=True)
         lowest = float(stacked_eigh(scipy.linalg.solve_triangular(lower, half.T, lower=True))[0][0])
@@ -62,7 +63,7 @@ def small_slack(G: Floats, s: Floats, C: Floats, nu: float, *, tol: float = 1e-7
         L = L + t * D
         L = (L + L.T) / 2
         if decrement < 0.3 * mu:
-            x = _svec(L)
+            x = svec(L)
             value = abs(float(b @ x - 0.5 * x @ H @ x)) + 1e-300
             if mu * p <= tol * value:
                 break
@@ -80,25 +81,3 @@ def _collected(G: Floats, s: Floats, p: int) -> tuple[Floats, Floats, float]:
         H += A.T @ A
         b += A.T @ s[part]
     return H, b, float(s @ s)
-
-
-def _svec(L: Floats) -> Floats:
-    """The upper triangle, off-diagonal entries times sqrt 2: <A, B> = svec(A) . svec(B)."""
-    i, j = np.triu_indices(len(L))
-    return np.asarray(np.where(i == j, 1.0, np.sqrt(2.0)) * L[i, j])
-
-
-def _smat(x: Floats, p: int) -> Floats:
-    i, j = np.triu_indices(p)
-    L = np.zeros((p, p))
-    L[i, j] = x / np.where(i == j, 1.0, np.sqrt(2.0))
-    return L + np.triu(L, 1).T
-
-
-def _svec_kron(S: Floats) -> Floats:
-    """The matrix of D -> S D S on svec: the Hessian of -log det."""
-    i, j = np.triu_indices(len(S))
-    scale = np.where(i == j, 1.0, np.sqrt(2.0))
-    return np.asarray(
-        (S[np.ix_(i, i)] * S[np.ix_(j, j)] + S[np.ix_(i, j)] * S[np.ix_(j, i)]) * np.outer(scale, scale) / 2.0
-    )

@@ -1,5 +1,6 @@
-"""Seven factors by which surveys grade methods, as figures: speed, geometry, noise, uneven sampling, clusters, high
-dimension, sensitivity.
+"""Seven factors by which surveys grade methods, as figures.
+
+Speed, geometry, noise, uneven sampling, clusters, high dimension, sensitivity.
 
 The factors are those of T. Wittman's comparison (MANI, 2005), who printed grades from "very good" to "very bad"; the
 shapes are his as well: Swiss roll, toroidal helix, corner planes, punctured sphere. All of them are known exactly, so
