@@ -86,7 +86,7 @@ def test_distances_and_graphs() -> None:
 
 
 def test_bad_requests_in_words() -> None:
-    with pytest.raises(InvalidInput, match="must be one of PCA"):
+    with pytest.raises(InvalidInput, match="there are PCA"):
         lowfold.plan(roll(50), "nothing")
     with pytest.raises(InvalidInput, match="no parameter 'scale'"):
         lowfold.plan(roll(50), "isomap", scale=3)

@@ -242,7 +242,7 @@ def test_diffusion_variance_as_defined() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda X, Y: quality.objective(X, Y, "Nothing"), "method must be one of"),
+        (lambda X, Y: quality.objective(X, Y, "Nothing"), "there is no method"),
         (lambda X, Y: quality.objective(X, Y, "LLE", n_components=3), "number of columns of Y"),
         (lambda X, Y: quality.objective(X, Y, lowfold.LLE(2), reg=1), "already"),
         (lambda X, Y: quality.objective(None, Y, lowfold.LLE(2)), "X must be given"),

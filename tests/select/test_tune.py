@@ -159,7 +159,7 @@ def test_bad_input_in_words() -> None:
         lowfold.tune(X[:5], "isomap")
     with pytest.raises(InvalidInput, match="needs labels; pass them as y="):
         lowfold.tune(X, "supervised-lle")
-    with pytest.raises(InvalidInput, match="method must be one of"):
+    with pytest.raises(InvalidInput, match="there is no method 'isomop'; did you mean Isomap"):
         lowfold.tune(X, "isomop")
     with pytest.raises(InvalidInput, match="subsamples of a graph"):
         lowfold.tune(lowfold.graph.find_neighbors(X, 5), "isomap")
