@@ -11,10 +11,13 @@ import importlib
 from typing import Any
 
 from lowfold._core.config import config_context, get_config, set_config
+from lowfold._core.former import know_former_names
 from lowfold.methods.registry import BY_NAME, REGISTRY
 from lowfold.methods.registry import load as _load_class
 
 __version__ = "0.1.0"
+
+know_former_names()
 
 # Everything but the methods, which the registry lists: name -> module.
 _PLACES = {

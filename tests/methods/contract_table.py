@@ -78,7 +78,7 @@ def walking(model: Any, kernel: Any) -> np.ndarray:
 
 def turning(model: Any, kernel: Any) -> np.ndarray:
     """Features of pairs of vector fields from the top of the connection's matrix."""
-    from lowfold.methods._vector_extend import vector_features
+    from lowfold.methods._placing.fields import vector_features
 
     values, vectors = np.linalg.eigh(kernel.dense())
     fields = vectors[:, ::-1].reshape(len(model.embedding_), model.tangent_dim_, -1)

@@ -90,11 +90,11 @@ def test_every_extension_is_listed() -> None:
     """A class that places or restores points, in any file of lowfold.methods, has its line in CLASSES."""
     folder = Path(lowfold.__file__).parent / "methods"
     found = {
-        node.name: f"lowfold.methods.{path.stem}"
-        for path in folder.glob("*.py")
+        node.name: ".".join(("lowfold.methods", *path.relative_to(folder).with_suffix("").parts))
+        for path in folder.rglob("*.py")
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.ClassDef)
-        and not any("Protocol" in ast.unparse(base) for base in node.bases)
+        and not any(ast.unparse(base) in ("Protocol", "ABC") for base in node.bases)
         and any(isinstance(part, ast.FunctionDef) and part.name in ("place", "restore") for part in node.body)
     }
     missing = {name: module for name, module in found.items() if CLASSES.get(name) != module}
@@ -342,3 +342,13 @@ def test_a_streamed_model_has_no_embedding_and_is_saved_all_the_same(tmp_path: P
     model = lowfold.PCA(2).fit_blocks([X[:100], X[100:]])
     lowfold.save(tmp_path / "m.lowfold", model)
     assert np.array_equal(lowfold.load(tmp_path / "m.lowfold").transform(X), model.transform(X))
+
+
+def test_a_model_of_landmarks_comes_back(tmp_path: Path) -> None:
+    """Its graph is that of the landmarks, not of all points."""
+    X, new = points(60), points(9, seed=1)
+    model = lowfold.DiffusionMaps(2, landmarks=30, n_neighbors=8).fit(X)
+    lowfold.save(tmp_path / "model.lowfold", model)
+    back = lowfold.load(tmp_path / "model.lowfold")
+    assert back.graph_.n == 30
+    assert same(back.transform(new), model.transform(new))

@@ -141,5 +141,5 @@ def test_distances_alone_are_refused_in_words() -> None:
         lowfold.LPP(2, metric="precomputed").fit(D)
     with pytest.raises(ValueError, match="points themselves"):
         lowfold.NPE(2).fit(lowfold.LaplacianEigenmaps(2).fit(X).graph_)
-    with pytest.raises(ValueError, match="n_neighbors of NPE must be from 3"):
+    with pytest.raises(ValueError, match="n_neighbors of NPE must be at least 3"):
         lowfold.NPE(2, n_neighbors=2).fit(X)

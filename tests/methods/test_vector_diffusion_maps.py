@@ -11,7 +11,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold.geometry import Manifold
 from lowfold.graph import Graph, Points, nearest, within_radius
 from lowfold.kernels._connection import align, connection, local_dimensions, local_pca, orientation
-from lowfold.methods._vector_extend import pair_order, vector_features
+from lowfold.methods._placing.fields import pair_order, vector_features
 
 SEEDS = [0, 1]
 

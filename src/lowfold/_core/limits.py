@@ -1,4 +1,4 @@
-"""Parameter limits as data beside `__init__`, and the one sentence that a value outside them gets."""
+"""Limits of parameters as data, and the one sentence that a value outside them gets."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ class Limit(Protocol):
 
     def words(self) -> str: ...
 
+    def kind(self) -> str:
+        """The type as a docstring names it."""
+        ...
+
 
 @dataclass(frozen=True)
 class Int:
@@ -38,6 +42,9 @@ class Int:
 
     def words(self) -> str:
         return f"an int of at least {self.low}" if math.isinf(self.high) else f"an int from {self.low} to {self.high}"
+
+    def kind(self) -> str:
+        return f"int of at least {self.low}" if math.isinf(self.high) else f"int from {self.low} to {self.high}"
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,9 @@ class Real:
             parts.append(f"{'below' if self.open_high else 'at most'} {self.high:g}")
         return "a number " + " and ".join(parts) if parts else "a number"
 
+    def kind(self) -> str:
+        return self.words().replace("a number", "float", 1)
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -77,6 +87,9 @@ class Choice:
 
     def words(self) -> str:
         return " or ".join(repr(option) for option in self.options)
+
+    def kind(self) -> str:
+        return "{" + ", ".join(f'"{option}"' for option in self.options) + "}"
 
 
 @dataclass(frozen=True)
@@ -91,6 +104,9 @@ class Null:
     def words(self) -> str:
         return f"None ({self.meaning})" if self.meaning else "None"
 
+    def kind(self) -> str:
+        return "None"
+
 
 @dataclass(frozen=True)
 class Flag:
@@ -101,6 +117,9 @@ class Flag:
 
     def words(self) -> str:
         return "True or False"
+
+    def kind(self) -> str:
+        return "bool"
 
 
 @dataclass(frozen=True)
@@ -114,6 +133,9 @@ class Function:
 
     def words(self) -> str:
         return f"a callable {self.signature}".rstrip()
+
+    def kind(self) -> str:
+        return "callable"
 
 
 def _array(value: object) -> NDArray[Any] | None:
@@ -141,6 +163,9 @@ class IntArray:
     def words(self) -> str:
         return f"an array with one int of at least {self.low} per point"
 
+    def kind(self) -> str:
+        return "array of int"
+
 
 @dataclass(frozen=True)
 class RealArray:
@@ -157,6 +182,9 @@ class RealArray:
     def words(self) -> str:
         return self.what
 
+    def kind(self) -> str:
+        return "array"
+
 
 @dataclass(frozen=True)
 class Table:
@@ -167,6 +195,9 @@ class Table:
 
     def words(self) -> str:
         return "a dict"
+
+    def kind(self) -> str:
+        return "dict"
 
 
 @dataclass(frozen=True)
@@ -179,6 +210,9 @@ class Seed:
     def words(self) -> str:
         return "an int of at least 0 or a numpy Generator or RandomState"
 
+    def kind(self) -> str:
+        return "int, Generator or RandomState"
+
 
 @dataclass(frozen=True)
 class Jobs:
@@ -189,6 +223,9 @@ class Jobs:
 
     def words(self) -> str:
         return "an int that is not 0"
+
+    def kind(self) -> str:
+        return "int"
 
 
 Limits = Mapping[str, tuple[Limit, ...]]

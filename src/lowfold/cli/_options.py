@@ -42,40 +42,18 @@ class MethodCommand(TyperCommand):
 
 def parameter_texts() -> dict[str, tuple[str, list[str]]]:
     """Parameter -> (its text, the methods that have it), in the order of the registry."""
-    from lowfold.methods._parameters import TEXT
-
-    shared = {name: text for block in TEXT.values() for name, text in _blocks(block).items()}
     found: dict[str, tuple[str, list[str]]] = {}
     for entry in REGISTRY:
-        cls = load(entry.name)
-        own = {name: _first_sentence(text) for name, text in documented(cls.__doc__ or "").items()}
-        for name in inspect.signature(cls).parameters:
+        for name, declared in load(entry.name).parameters.items():
             if name not in OWN:
-                found.setdefault(name, (shared.get(name, own.get(name, "")), []))[1].append(entry.name)
+                text = f"{declared.kind()}. {_first_sentence(declared.text)}"
+                found.setdefault(name, (text, []))[1].append(entry.name)
     return found
 
 
 def _first_sentence(text: str) -> str:
-    """The kind of value and one sentence: the rest is in `lowfold list METHOD`."""
-    kind, stop, words = text.partition(". ")
-    return kind + stop + re.split(r"(?<=[.;:]) ", words, maxsplit=1)[0].rstrip(";:")
-
-
-def documented(doc: str) -> dict[str, str]:
-    """Parameter -> its text, from the Parameters section of a numpy-style docstring, on one line."""
-    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n---|\Z)", doc, re.MULTILINE | re.DOTALL)
-    return {} if section is None else _blocks(section[1])
-
-
-def _blocks(text: str) -> dict[str, str]:
-    """Parameter -> kind and text on one line, from "name : kind" with its text indented below."""
-    found: dict[str, str] = {}
-    for block in re.split(r"\n(?=\S)", text.strip("\n")):
-        head, _, body = block.partition("\n")
-        names, _, kind = head.partition(" : ")
-        line = " ".join(f"{kind}. {body}".split())
-        found |= {name.strip(): line for name in names.split(",")}
-    return found
+    """The rest is in `lowfold list METHOD`."""
+    return re.split(r"(?<=[.;:]) ", text, maxsplit=1)[0].rstrip(";:")
 
 
 def with_parameters(function: Callable[..., None]) -> Callable[..., None]:

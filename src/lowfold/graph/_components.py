@@ -10,7 +10,7 @@ from lowfold._core.types import Ints
 from lowfold.graph._types import Graph, Neighbors
 
 
-def _ordered(labels: NDArray[np.integer]) -> Ints:
+def by_size(labels: NDArray[np.integer]) -> Ints:
     """Renumber so that component 0 is the largest; ties go to the one with the smaller first vertex."""
     sizes = np.bincount(labels)
     first = np.full(len(sizes), len(labels))
@@ -26,12 +26,12 @@ def components(graph: Graph | Neighbors) -> Ints:
     >>> components(Graph.from_edges(4, [[0, 1], [2, 3]])).tolist()
     [0, 0, 1, 1]
     """
-    return _ordered(connected_components(graph.to_scipy(), directed=True, connection="weak")[1])
+    return by_size(connected_components(graph.to_scipy(), directed=True, connection="weak")[1])
 
 
 def strong_components(neighbors: Neighbors) -> Ints:
     """Two points share a component when there are directed paths both ways. Component 0 is the largest."""
-    return _ordered(connected_components(neighbors.to_scipy(), directed=True, connection="strong")[1])
+    return by_size(connected_components(neighbors.to_scipy(), directed=True, connection="strong")[1])
 
 
 def closed_classes(neighbors: Neighbors) -> list[NDArray[np.int64]]:

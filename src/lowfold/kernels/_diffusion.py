@@ -17,9 +17,11 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator, SparseOperator
 from lowfold._core.stacks import stacked_eigvalsh
-from lowfold._core.types import Floats
+from lowfold._core.types import AnyFloats, Floats
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._gaussian import auto_scale
+
+ASYMMETRY = 1e-10  # of the largest weight: rounding of a product of rows in float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,3 +241,14 @@ def is_admissible(K: ArrayLike, *, tol: float = 1e-10) -> Admissible:
         smallest >= -tol * size * len(A),
         smallest,
     )
+
+
+def given_weights(K: AnyFloats, self_loops: float) -> Floats:
+    """A copy of the user's weights, checked; its diagonal times `self_loops`."""
+    W = K.astype(np.float64)
+    if not np.isfinite(W).all():
+        raise InvalidInput("weights must be finite; X has NaN or inf. A pair without exchange has weight 0")
+    if np.abs(W - W.T).max(initial=0.0) > ASYMMETRY * W.max(initial=0.0):
+        raise InvalidInput("the matrix of weights must be symmetric; use (X + X.T) / 2")
+    W[np.diag_indices_from(W)] *= self_loops
+    return W

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.types import Floats
 from lowfold.graph._types import Graph
 from lowfold.graph._weights import Weights
+
+Weighting = Literal["heat", "binary"] | Callable[[Floats], Floats]
 
 
 def auto_scale(graph: Graph) -> float:
@@ -61,3 +64,10 @@ def decreasing(graph: Graph, g: Callable[[Floats], Floats], *, loops: float = 0.
     if np.any(np.diff(values[order]) > 1e-12 * values.max(initial=1.0)):
         raise InvalidInput("weights must be a decreasing function of the squared length; it increases somewhere")
     return Weights(graph, values, np.full(graph.n, loops))
+
+
+def weigh(graph: Graph, weights: Weighting, scale: float, loops: float) -> Weights:
+    """Weights by name or function."""
+    if callable(weights):
+        return decreasing(graph, weights, loops=loops)
+    return gaussian(graph, scale=scale, loops=loops) if weights == "heat" else binary(graph, loops=loops)

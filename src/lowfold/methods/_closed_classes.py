@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from lowfold._core.types import Ints
-from lowfold.graph._components import strong_components
+from lowfold.graph._components import by_size, strong_components
 from lowfold.graph._types import Neighbors
 
 
@@ -35,22 +35,4 @@ def closed_class_labels(neighbors: Neighbors) -> Ints:
         step = np.full(neighbors.n, np.iinfo(np.int64).max)
         np.minimum.at(step, rows[reaching], labels[neighbors.indices[reaching]])
         labels = np.where(step < np.iinfo(np.int64).max, step, labels)
-    return _by_size(labels)
-
-
-def _by_size(labels: Ints) -> Ints:
-    unique, inverse = np.unique(labels, return_inverse=True)
-    sizes = np.bincount(inverse)
-    rank = np.empty(len(unique), dtype=np.int64)
-    rank[np.argsort(-sizes, kind="stable")] = np.arange(len(unique))
-    return rank[inverse]
-
-
-def closed_classes_in_words(neighbors: Neighbors, labels: Ints) -> str:
-    """What was found and which way out there is."""
-    sizes = np.bincount(labels)
-    shown = ", ".join(map(str, sizes[:5])) + (", ..." if len(sizes) > 5 else "")
-    return (
-        f"the neighbourhoods fall into {len(sizes)} components of {shown} points, each with a closed class of its own "
-        "(a set of points whose neighbours stay inside), which adds a null vector; more neighbours make them fewer"
-    )
+    return by_size(np.unique(labels, return_inverse=True)[1])

@@ -19,8 +19,8 @@ from lowfold.graph._geodesics import geodesics
 from lowfold.graph._source import Measured, Pairs, Points
 from lowfold.graph._types import Graph
 from lowfold.lowrank._principal import principal_axes
-from lowfold.methods._extend import gram_coordinates
 from lowfold.methods._fit import Data
+from lowfold.methods._placing.maps import gram_coordinates
 from lowfold.metrics._pairwise import pairwise
 from lowfold.optimize._stress import Computed, EdgeTerms, Held, PairTerms
 from lowfold.spectral._doors import largest

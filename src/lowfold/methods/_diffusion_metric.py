@@ -12,12 +12,10 @@ from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator, Operator
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.types import Floats
-from lowfold.graph._neighborhoods import query_neighborhoods
 from lowfold.graph._search import nearest
 from lowfold.kernels._diffusion import Walk
-from lowfold.methods._diffusion_extend import DiffusionRow
-from lowfold.methods._extend import _take
-from lowfold.methods._input import read_queries
+from lowfold.methods._placing.place import neighbors_of, take
+from lowfold.methods._placing.walks import DiffusionRow
 from lowfold.metrics._pairwise import pairwise
 
 
@@ -70,10 +68,10 @@ def _walked(model: Any, walk: Walk, X: Any, t: int) -> Floats:
 def _first_step(model: Any, walk: Walk, X: Any) -> tuple[Floats, Floats]:
     """S(x, .), one dense row per point, and d_x: the stored row at a training point, the extension's row elsewhere."""
     trained, run, S = model._trained, model._run(), walk.operator
-    queries = read_queries(model, X, model.metric, trained.source)
+    queries = model.reader.queries(model, X)
     near = nearest(trained.source, 1, queries=queries, search=trained.search, run=run)
     m, at = near.n, near.indices.astype(np.int64)
-    known = (near.distances == 0) & model._recognise
+    known = (near.distances == 0) & model._extend.recognise
     require(3 * 8.0 * m * S.n, "walks from these points", "ask for fewer points at a time")
     rows, degrees = np.empty((m, S.n)), walk.degrees[at]
     own = S.matrix[at[known]]
@@ -81,10 +79,8 @@ def _first_step(model: Any, walk: Walk, X: Any) -> tuple[Floats, Floats]:
     new = np.flatnonzero(~known)
     if len(new) == 0:
         return rows, degrees
-    part = _take(queries, new, np.arange(S.n))
-    found = query_neighborhoods(
-        trained.source, part, n_neighbors=trained.n_neighbors, radius=trained.radius, search=trained.search, run=run
-    )
+    part = take(queries, new)
+    found = neighbors_of(trained, part, run)
     K = model._extend.rows(trained, part, found, run)
     degrees[new] = K.degrees
     scale = K.densities**-model.alpha / np.sqrt(K.degrees)

@@ -10,9 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.memory import require
 from lowfold.graph._geodesics import seeded_geodesics
-from lowfold.graph._neighborhoods import query_neighborhoods
 from lowfold.graph._types import Neighbors
-from lowfold.methods._input import read_queries
+from lowfold.methods._placing.place import neighbors_of
 
 
 def geodesic_distances(model: Any, A: Any, B: Any = None) -> NDArray[np.float64]:
@@ -35,15 +34,8 @@ def geodesic_distances(model: Any, A: Any, B: Any = None) -> NDArray[np.float64]
 
 def _attached(model: Any, X: Any) -> Neighbors:
     trained = model._trained
-    queries = read_queries(model, X, model.metric, trained.source)
-    found = query_neighborhoods(
-        trained.source,
-        queries,
-        n_neighbors=trained.n_neighbors,
-        radius=trained.radius,
-        search=trained.search,
-        run=model._run(),
-    )
+    queries = model.reader.queries(model, X)
+    found = neighbors_of(trained, queries, model._run())
     first = found.indptr[:-1]
     known = found.distances[first] == 0
     keep = np.where(known, 1, found.counts)

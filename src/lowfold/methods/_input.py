@@ -1,35 +1,57 @@
-"""From what the user passes as X to `Data`, with errors in words."""
+"""From what the user passes as X to `Data`, with errors in words. A method declares its reader."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from lowfold._core.errors import InvalidInput
 from lowfold.graph._source import PRECOMPUTED, Measured, Pairs, Points, read_matrix
 from lowfold.graph._types import Graph, Neighbors
-from lowfold.methods._fit import Data
+from lowfold.methods._fit import Data, Queries
 from lowfold.metrics._resolve import resolve_metric
 
 LARGEST, SMALLEST = 1e70, 1e-70  # fourth powers of distances and sums over points stay inside float64
+FLOATS = [np.float64, np.float32]
 
 
-def read_points(estimator: Any, X: Any, *, reset: bool, min_samples: int = 1) -> NDArray[np.floating]:
-    """A finite float32 or float64 array with rows as points; float32 is kept, whatever is not float becomes float64."""
-    checked = validate_data(
+class Reader(Protocol):
+    """How a method reads its data and its queries, and what it tells scikit-learn of them."""
+
+    def data(self, method: Any, X: Any, y: Any) -> Data: ...
+
+    def queries(self, method: Any, X: Any) -> Queries: ...
+
+    def tags(self, method: Any, tags: Any) -> Any: ...
+
+
+def read_points(
+    estimator: Any, X: Any, *, reset: bool, least: int = 1, gaps: bool = False, sparse: bool = False, nd: bool = False
+) -> NDArray[np.floating]:
+    """A finite float32 or float64 array with rows as points; float32 is kept, whatever is not float becomes float64.
+
+    `gaps` allows NaN, `sparse` CSR rows, `nd` samples of several axes.
+    """
+    checked: Any = validate_data(
         estimator,
         X,
         reset=reset,
-        dtype=[np.float64, np.float32],
+        dtype=FLOATS,
         order="C",
-        ensure_min_samples=min_samples,
-        ensure_all_finite=True,
+        accept_sparse="csr" if sparse else False,
+        allow_nd=nd,
+        ensure_min_samples=least,
+        ensure_all_finite="allow-nan" if gaps else True,
     )
-    check_range(checked)
+    if hasattr(checked, "tocsr"):
+        check_range(checked.data[:, None])
+        return checked  # type: ignore[no-any-return]
+    check_range(np.nan_to_num(checked) if gaps else checked.reshape(len(checked), -1))
     return np.asarray(checked)
 
 
@@ -46,23 +68,117 @@ def check_range(X: NDArray[np.floating]) -> None:
         )
 
 
-def read_data(estimator: Any, X: Any, metric: Any, metric_params: Any) -> Data:
-    """Training input: points, a matrix of distances, or a ready graph."""
-    if isinstance(X, (Graph, Neighbors)):
-        X.check()
-        estimator.n_features_in_ = X.n
-        if X.n < 2:
-            raise InvalidInput(f"a graph of {X.n} sample cannot be embedded; at least 2 are needed")
-        return Data(None, neighbors=X) if isinstance(X, Neighbors) else Data(None, graph=X)
-    if isinstance(metric, str) and metric in PRECOMPUTED:
-        return Data(_read_matrix(estimator, X, metric, reset=True))
-    if issparse(X):
+def euclidean(X: NDArray[np.floating]) -> Points:
+    """Rows as points of Euclidean space."""
+    return Points(X, resolve_metric("euclidean", None, None))
+
+
+# What methods read ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AnySource:
+    """Points, a matrix of distances or a ready graph; with y where the method is supervised."""
+
+    def data(self, method: Any, X: Any, y: Any) -> Data:
+        labels = _labels(method, y) if method.supervised else None
+        kept = {} if labels is None else {"classes_": np.unique(labels)}
+        if isinstance(X, (Graph, Neighbors)):
+            X.check()
+            method.n_features_in_ = X.n
+            if X.n < 2:
+                raise InvalidInput(f"a graph of {X.n} sample cannot be embedded; at least 2 are needed")
+            given = {"neighbors": X} if isinstance(X, Neighbors) else {"graph": X}
+            return Data(None, labels=labels, kept=kept, **given)
+        metric = getattr(method, "metric", "euclidean")
+        if isinstance(metric, str) and metric in PRECOMPUTED:
+            return Data(_read_matrix(method, X, metric, reset=True), labels=labels, kept=kept)
+        if issparse(X):
+            raise InvalidInput(
+                "X is sparse; a sparse matrix is used with metric='precomputed' (distances) only. Reduce sparse "
+                "features first (RandomProjection takes sparse input), or pass X.toarray()"
+            )
+        points = read_points(method, X, reset=True, least=2)
+        params = getattr(method, "metric_params", None)
+        return Data(Points(points, resolve_metric(metric, params, points)), labels=labels, kept=kept)
+
+    def queries(self, method: Any, X: Any) -> Queries:
+        trained, metric = method._trained.source, getattr(method, "metric", None)
+        if trained is None:
+            raise InvalidInput(
+                f"{type(method).__name__} was fitted on a graph, which says nothing about new points; fit it on points "
+                "or on a matrix of distances"
+            )
+        if isinstance(metric, str) and metric in PRECOMPUTED:
+            return _as_trained(_read_matrix(method, X, metric, reset=False), trained)
+        if issparse(X):
+            raise InvalidInput("X is sparse; pass X.toarray()")
+        return read_points(method, X, reset=False)
+
+    def tags(self, method: Any, tags: Any) -> Any:
+        return tags
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of features alone: with gaps (NaN), sparse, of several axes, or none negative, as the method allows."""
+
+    gaps: bool = False
+    sparse: bool = False
+    nd: bool = False
+    positive: bool = False
+
+    def data(self, method: Any, X: Any, y: Any) -> Data:
+        if isinstance(X, (Graph, Neighbors)):
+            raise InvalidInput("this needs the points themselves; the input was a matrix of distances or a graph")
+        rows = self.read(method, X, reset=True)
+        empty = np.flatnonzero(np.isnan(rows).all(axis=0)) if self.gaps else np.empty(0)
+        if len(empty):
+            raise InvalidInput(
+                f"feature {empty[0]} of X has no observed value ({len(empty)} such features); leave it out"
+            )
+        return Data(euclidean(rows), kept={"shape_": rows.shape[1:]} if self.nd else {})
+
+    def queries(self, method: Any, X: Any) -> Queries:
+        rows = self.read(method, X, reset=False)
+        if self.nd and rows.shape[1:] != method.shape_:
+            raise InvalidInput(
+                f"X has samples of shape {rows.shape[1:]}, but {type(method).__name__} was fitted on {method.shape_}"
+            )
+        return rows
+
+    def read(self, method: Any, X: Any, *, reset: bool) -> NDArray[np.floating]:
+        """The rows, checked."""
+        if issparse(X) and not self.sparse:
+            raise InvalidInput(
+                f"X is sparse, and {type(method).__name__} takes dense rows; RandomProjection takes sparse ones, or "
+                "pass X.toarray()"
+            )
+        least = 2 if reset and not self.sparse else 1
+        rows = read_points(method, X, reset=reset, least=least, gaps=self.gaps, sparse=self.sparse, nd=self.nd)
+        if self.positive and rows.min(initial=0.0) < 0:
+            raise InvalidInput(
+                f"Negative values in data passed to {type(method).__name__}: X must be 0 or more, its smallest is "
+                f"{rows.min():g}"
+            )
+        return rows
+
+    def tags(self, method: Any, tags: Any) -> Any:
+        tags.input_tags.pairwise = False
+        tags.input_tags.allow_nan = self.gaps
+        tags.input_tags.sparse = self.sparse
+        tags.input_tags.three_d_array = self.nd
+        tags.input_tags.positive_only = self.positive
+        return tags
+
+
+def _labels(method: Any, y: Any) -> NDArray[Any]:
+    if y is None:
         raise InvalidInput(
-            "X is sparse; a sparse matrix is used with metric='precomputed' (distances) only. Reduce sparse features "
-            "first (RandomProjection takes sparse input), or pass X.toarray()"
+            f"{type(method).__name__} requires y to be passed, but the target y is None; use LLE where there are no "
+            "labels"
         )
-    points = read_points(estimator, X, reset=True, min_samples=2)
-    return Data(Points(points, resolve_metric(metric, metric_params, points)))
+    return np.asarray(column_or_1d(np.asarray(y), warn=True))
 
 
 def _read_matrix(estimator: Any, X: Any, metric: str, *, reset: bool) -> Pairs | Measured:
@@ -71,26 +187,12 @@ def _read_matrix(estimator: Any, X: Any, metric: str, *, reset: bool) -> Pairs |
         X,
         reset=reset,
         accept_sparse="csr",
-        dtype=[np.float64, np.float32],
+        dtype=FLOATS,
         order="C",
         ensure_min_samples=2 if reset else 1,
         ensure_all_finite=False,
     )
     return read_matrix(checked, metric, square=reset)
-
-
-def read_queries(estimator: Any, X: Any, metric: Any, trained: Any) -> NDArray[np.floating] | Pairs | Measured:
-    """New points: rows of features, or rows of distances to the training points."""
-    if trained is None:
-        raise InvalidInput(
-            f"{type(estimator).__name__} was fitted on a graph, which says nothing about new points; fit it on points "
-            "or on a matrix of distances"
-        )
-    if isinstance(metric, str) and metric in PRECOMPUTED:
-        return _as_trained(_read_matrix(estimator, X, metric, reset=False), trained)
-    if issparse(X):
-        raise InvalidInput("X is sparse; pass X.toarray()")
-    return read_points(estimator, X, reset=False)
 
 
 def _as_trained(queries: Pairs | Measured, trained: Any) -> Pairs | Measured:

@@ -17,7 +17,7 @@ from lowfold.graph._search import trim
 from lowfold.graph._source import Points, Source
 from lowfold.graph._types import Neighbors
 from lowfold.kernels._patches import Patches, geometry_of
-from lowfold.methods._alignment_method import distinct_neighborhoods
+from lowfold.methods._neighborhood import hung_on_first
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,9 @@ class Clusters:
 
     def words(self) -> str:
         return "None, an int of at least 1, or an array with one label per point"
+
+    def kind(self) -> str:
+        return "int, array of labels or None"
 
 
 def flat_neighborhoods(source: Source, neighbors: Neighbors, d: int, flatness: float) -> Neighbors:
@@ -86,7 +89,7 @@ def _inside(source: Source, k: Ints | None, radius: float | None, search: str, r
         own = None if k is None else np.minimum(k[heads], part.n - 1)
         return neighborhoods(part, n_neighbors=own, radius=radius, search=search, run=run)
 
-    return distinct_neighborhoods(among(np.arange(source.n)), among)
+    return hung_on_first(among(np.arange(source.n)), among)
 
 
 def _labels(source: Source, clusters: Any) -> Ints:

@@ -14,44 +14,78 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Flag, Function, Int, Limits, Null, Real, RealArray
+from lowfold._core.limits import Choice, Flag, Function, Int, Null, Real, RealArray
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator, Operator, SparseOperator
 from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._types import Neighbors
-from lowfold.methods._base import Method
+from lowfold.methods._base import Check, Method
 from lowfold.methods._descent import measured_columns
-from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit, Queries, Trained
+from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained
 from lowfold.methods._neighbor_affinity import HELD, layout_start, neighbor_count, resolve_perplexity
-from lowfold.methods._parameters import LIMITS
+from lowfold.methods._parameters import Distances, Seeded
+from lowfold.methods._placing.maps import Barycentric
 from lowfold.optimize._descend import descend_rows, polish_rows
 from lowfold.optimize._momentum import Layout, default_momentum, momentum_descent
 from lowfold.optimize._neighbor import Affinities, SparseAffinities, row_divergence
 from lowfold.optimize._perplexity import row_bandwidths, row_probabilities
 
-NEIGHBOR_LIMITS: Limits = {
-    **LIMITS,
-    "perplexity": (Real(0, open_low=True), Null("min(30, (n - 1) / 3)")),
-    "init": (Choice(("pca", "random")), RealArray("an array with a row per point")),
-    "affinities": (Choice(("conditional", "joint")),),
-    "early_exaggeration": (Real(1),),
-    "learning_rate": (Real(0, open_low=True), Choice(("auto",))),
-    "momentum": (Real(0, 1, open_high=True), Function("alpha(t)"), Null("0.5, from iteration 250 on 0.8")),
-    "gains": (Flag(),),
-    "max_iter": (Int(1),),
-    "min_grad_norm": (Real(0),),
-    "n_iter_without_progress": (Int(1),),
-    "callback": (Function("f(iteration, cost, layout)"), Null("none")),
-}
+
+def _distances_given(method: Any, data: Data) -> None:
+    if data.source is None:
+        raise InvalidInput(
+            f"{type(method).__name__} needs points or distances; got a graph: pass its lengths as a sparse matrix to "
+            'TSNE(metric="precomputed")'
+        )
 
 
-class NeighborEmbedding(Method):
+class NeighborEmbedding(Distances, Seeded, Method):
     """Base of SNE, SymmetricSNE and TSNE."""
 
-    limits: ClassVar[Limits] = NEIGHBOR_LIMITS
+    perplexity: float | None = param(
+        None,
+        Real(0, open_low=True),
+        Null("min(30, (n - 1) / 3)"),
+        "Effective number of neighbours, 2^(entropy in bits) of each point's probabilities. None is "
+        "min(30, (n - 1) / 3), at least 1; at most n - 1.",
+    )
+    init: Any = param(
+        "random",
+        Choice(("pca", "random")),
+        RealArray("an array with a row per point"),
+        "Y(0): N(0, 1e-4 I); principal components (classical MDS of given distances) with a spread of "
+        "1e-4; or a layout to go on from (with early_exaggeration=1, or it is torn apart again).",
+    )
+    early_exaggeration: float = param(
+        1.0,
+        Real(1),
+        "P is multiplied by it for the first 250 iterations, so that clusters form early; 1 is the text's algorithm.",
+    )
+    momentum: Any = param(
+        None,
+        Real(0, 1, open_high=True),
+        Function("alpha(t)"),
+        Null("0.5, from iteration 250 on 0.8"),
+        "alpha(t), a number or a function of the iteration. None is 0.5, from iteration 250 on 0.8.",
+    )
+    gains: bool = param(
+        False, Flag(), "Let every coordinate's step grow while its gradient keeps its sign and shrink when it turns."
+    )
+    max_iter: int = param(1000, Int(1), "Iterations at most.")
+    min_grad_norm: float = param(1e-07, Real(0), "Stop below this norm of the gradient.")
+    n_iter_without_progress: int = param(
+        300, Int(1), "Stop after as many iterations without a lower cost. It is looked at every 50."
+    )
+    callback: Any = param(
+        None,
+        Function("f(iteration, cost, layout)"),
+        Null("none"),
+        "Called every 50 iterations as callback(iteration, cost, layout); returning True ends the descent.",
+    )
+
     student: ClassVar[bool] = False
 
     @abstractmethod
@@ -63,6 +97,10 @@ class NeighborEmbedding(Method):
         """The divergence to lower."""
 
     @abstractmethod
+    def _method(self, data: Data) -> str:
+        """How repulsion is computed: "exact" over all pairs, or the approximation by name."""
+
+    @abstractmethod
     def _rate(self, n: int) -> float:
         """The learning rate that "auto" stands for, without exaggeration."""
 
@@ -72,7 +110,7 @@ class NeighborEmbedding(Method):
 
         n = float(data.n)
         k = neighbor_count(resolve_perplexity(self.perplexity, data.n), data.n)
-        way = self._method(data) if hasattr(self, "_method") else "exact"
+        way = self._method(data)
         if way != "exact":
             affinities = Stage("affinities", f"sparse, {k} nearest neighbours", 40.0 * n * k)
         elif n <= HELD:
@@ -82,13 +120,7 @@ class NeighborEmbedding(Method):
         work = Stage("descent", f"up to {self.max_iter} steps, {way}", 80.0 * n * self.n_components)
         return [_input(data), affinities, work]
 
-    def _check(self, data: Data) -> None:
-        super()._check(data)
-        if data.source is None:
-            raise InvalidInput(
-                f"{type(self).__name__} needs points or distances; got a graph: pass its lengths as a sparse matrix to "
-                'TSNE(metric="precomputed")'
-            )
+    checks: ClassVar[tuple[Check, ...]] = (*Method.checks, _distances_given)
 
     def _embed(self, data: Data, run: Run) -> Fit:
         perplexity = resolve_perplexity(self.perplexity, data.n)
@@ -109,6 +141,7 @@ class NeighborEmbedding(Method):
                 "stop_reason_": layout.reason,
                 "perplexity_": perplexity,
                 "learning_rate_": rate,
+                "method_": self._method(data),
             },
         )
 
@@ -134,7 +167,7 @@ class NeighborEmbedding(Method):
         given = self.momentum
         return (lambda t: float(given(t))) if callable(given) else (lambda t: float(given))
 
-    def kernel(self) -> Operator:
+    def _operator(self) -> Operator:
         """The symmetric affinities P that the layout was fitted to."""
         data = Data(self._trained.source)
         P = self._affinities(data, self.perplexity_, self._run())
@@ -148,7 +181,7 @@ class NeighborEmbedding(Method):
 
 
 @dataclass(frozen=True, eq=False)
-class NeighborRow:
+class NeighborRow(Extension):
     """Least KL(P_x || Q_x) over the new row: its probabilities of the training points, all of them held.
 
     Descends from two places, the mean of its neighbours by their probabilities and its nearest point; the better
@@ -157,7 +190,7 @@ class NeighborRow:
 
     perplexity: float
     student: bool
-    neighbors: ClassVar[bool] = False
+    looks: ClassVar[Looks] = "nearest"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         Y = trained.coordinates

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Limits
-from lowfold._core.parallel import single_threaded_blas
+from lowfold._core.limits import Choice
+from lowfold._core.params import param
+from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
-from lowfold._core.types import Floats
+from lowfold._core.types import AnyFloats, Floats
+from lowfold.graph._search import nearest
 from lowfold.graph._source import Pairs
+from lowfold.graph._types import Neighbors
 from lowfold.methods._base import Method
 from lowfold.methods._descent import symmetric_dissimilarities
-from lowfold.methods._fit import Data
+from lowfold.methods._fit import Data, Extension, Looks, Queries, Trained, feature_rows, known_source
+from lowfold.methods._input import Reader
 from lowfold.metrics._dissimilarity import similarity_to_distance
-
-MATRIX_KINDS: Limits = {"metric": (Choice(("precomputed", "precomputed_squared", "precomputed_similarity")),)}
-
-
-@dataclass(frozen=True, eq=False)
-class Stack(Data):
-    """Data with the matrices (m, n, n) that its source was merged from."""
-
-    matrices: Floats | None = None
 
 
 def read_stack(X: Any, kind: str, *, square: bool) -> Floats:
@@ -73,42 +66,71 @@ def aligned(Y: Floats, target: Floats) -> Floats:
     return np.asarray(Y @ (U @ Vt))
 
 
+@dataclass(frozen=True)
+class SeveralSquares:
+    """Several matrices of dissimilarities of the same points, as an array (m, n, n) or a list."""
+
+    def data(self, method: Any, X: Any, y: Any) -> Data:
+        matrices = read_stack(X, method.metric, square=True)
+        matrices = np.stack([np.asarray(symmetric_dissimilarities(D), dtype=np.float64) for D in matrices])
+        method.n_features_in_ = matrices.shape[2]
+        merged = merge(matrices, *method._merging(len(matrices)))[0]
+        return Data(Pairs(merged), given=matrices, kept={"n_matrices_": len(matrices)})
+
+    def queries(self, method: Any, X: Any) -> Queries:
+        rows = read_stack(X, method.metric, square=False)
+        m, n = method.n_matrices_, method.n_features_in_
+        if len(rows) != m or rows.shape[2] != n:
+            raise InvalidInput(
+                f"X must have shape ({m}, new points, {n}), one matrix for each of the fit; got {rows.shape}"
+            )
+        return rows.transpose(1, 0, 2)  # a row per new point
+
+    def tags(self, method: Any, tags: Any) -> Any:
+        return tags
+
+
+@dataclass(frozen=True, eq=False)
+class MergedRow(Extension):
+    """New points from their distances (new points, m, n): merged as in the fit; one at distance 0 is that point."""
+
+    rule: str
+    weights: Floats | None
+    inner: Extension
+    looks: ClassVar[Looks] = "nowhere"
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        matrices = np.asarray(feature_rows(queries), dtype=np.float64).transpose(1, 0, 2)
+        merged = merge(matrices, self.rule, self.weights)[0]
+        out = np.empty((len(merged), trained.coordinates.shape[1]))
+        known = (merged == 0).any(axis=1)
+        out[known] = trained.coordinates[np.argmax(merged[known] == 0, axis=1)]
+        new = np.flatnonzero(~known)
+        if len(new):
+            rows = Pairs(merged[new])
+            near = nearest(known_source(trained.source), 1, queries=rows, run=run)
+            out[new] = self.inner.place(trained, rows, near, run)
+        return out
+
+
 class SeveralMatrices(Method):
     """Base of ReplicatedMDS and WeightedMDS."""
 
-    @abstractmethod
-    def _merged(self, matrices: Floats) -> Floats:
-        """The one matrix that stands for all of them."""
+    metric: str = param(
+        "precomputed",
+        Choice(("precomputed", "precomputed_squared", "precomputed_similarity")),
+        "What the matrices hold: distances, squared distances or similarities.",
+    )
+
+    reader: ClassVar[Reader] = SeveralSquares()
 
     @abstractmethod
-    def _place(self, matrices: Floats, merged: Floats) -> Floats:
-        """Natural coordinates of new points from their distances (m, q, n) to the training points."""
+    def _merging(self, m: int) -> tuple[str, Floats | None]:
+        """Rule and weights by which m matrices become the one that stands for all of them."""
 
-    def _merged_distances(self) -> NDArray[np.floating]:
-        assert isinstance(self._trained.source, Pairs)
-        return self._trained.source.distances
-
-    def _read(self, X: Any) -> Data:
-        matrices = read_stack(X, self.metric, square=True)
-        matrices = np.stack([np.asarray(symmetric_dissimilarities(D), dtype=np.float64) for D in matrices])
-        self.n_features_in_ = matrices.shape[2]
-        self.n_matrices_ = len(matrices)
-        return Stack(Pairs(self._merged(matrices)), matrices=matrices)
-
-    def transform(self, X: Any) -> NDArray[np.floating]:
-        """Place new points from their distances to the training points: (matrices, new points, n)."""
-        check_is_fitted(self)
-        queries = read_stack(X, self.metric, square=False)
-        if len(queries) != self.n_matrices_ or queries.shape[2] != self.n_features_in_:
-            raise InvalidInput(
-                f"X must have shape ({self.n_matrices_}, new points, {self.n_features_in_}), one matrix for each of "
-                f"the fit; got {queries.shape}"
-            )
-        merged = self._merged(queries)
-        known = (merged == 0).any(axis=1)
-        out = np.empty((len(merged), self.embedding_.shape[1]), dtype=self.embedding_.dtype)
-        out[known] = self.embedding_[np.argmax(merged[known] == 0, axis=1)]
-        if not known.all():
-            with single_threaded_blas():
-                out[~known] = self._finish(self._place(queries[:, ~known], merged[~known]))
-        return out
+    @final
+    def _merged_distances(self) -> AnyFloats:
+        source = self._trained.source
+        if not isinstance(source, Pairs):
+            raise InvalidInput("this model keeps no matrix of distances")
+        return source.distances

@@ -10,26 +10,16 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import AccuracyWarning
 from lowfold._core.parallel import block_slices
-from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
 from lowfold.graph._source import Measured, Pairs, Points
-from lowfold.graph._types import Graph, Neighbors
-from lowfold.methods._fit import Data
-from lowfold.methods._graph_method import GraphMethod
+from lowfold.graph._types import Graph
+from lowfold.methods._fit import Connected
 from lowfold.sdp._solution import Solution
 from lowfold.spectral._types import Eigenpairs, fix_signs
 
-
-class UnfoldingMethod(GraphMethod):
-    """A graph method whose program has no largest value where the graph falls apart, and says so."""
-
-    def _pieces_in_words(self, data: Data, labels: NDArray[np.int64], run: Run) -> str:
-        words = super()._pieces_in_words(data, labels, run)
-        if self.on_disconnected != "raise":
-            return words
-        return words + "; no pair holds them together, so the variance has no finite optimum"
+UNBOUNDED = "no pair holds them together, so the variance has no finite optimum"
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +41,7 @@ class FactorOperator:
         return np.asarray(self.factor @ self.factor.T)
 
 
-def pair_distances(data: Data, pairs: NDArray[np.int64]) -> Floats:
+def pair_distances(data: Connected, pairs: NDArray[np.int64]) -> Floats:
     """Distances of the pairs; NaN where the input has none (an unmeasured entry, two vertices without edge)."""
     source = data.source
     i, j = pairs.T
@@ -64,9 +54,7 @@ def pair_distances(data: Data, pairs: NDArray[np.int64]) -> Floats:
         there, back = source.distances[i, j].astype(np.float64), source.distances[j, i].astype(np.float64)
         shorter = np.fmin(there, back)  # where one direction is unmeasured the other counts
         return np.where(np.isfinite(shorter), shorter, np.nan)
-    graph = source.pairs.union() if isinstance(source, Measured) else data.graph
-    assert graph is not None
-    return _edge_lengths(graph, pairs)
+    return _edge_lengths(source.pairs.union() if isinstance(source, Measured) else data.graph, pairs)
 
 
 def _edge_lengths(graph: Graph, pairs: NDArray[np.int64]) -> Floats:
@@ -79,21 +67,13 @@ def _edge_lengths(graph: Graph, pairs: NDArray[np.int64]) -> Floats:
     return np.where(keys[place] == wanted, graph.lengths[place], np.nan)
 
 
-def with_bridges(data: Data, pairs: NDArray[np.int64], squared: Floats) -> tuple[NDArray[np.int64], Floats]:
+def with_bridges(data: Connected, pairs: NDArray[np.int64], squared: Floats) -> tuple[NDArray[np.int64], Floats]:
     """The pairs and the bridges that join components, each pair once."""
     if not len(data.bridges):
         return pairs, squared
     every = np.concatenate([data.bridges.edges, pairs])
     first = np.unique(every, axis=0, return_index=True)[1]
     return every[first], np.concatenate([data.bridges.lengths**2, squared])[first]
-
-
-def directed(data: Data) -> Neighbors:
-    """Neighbourhoods as they were found; of a ready graph, its edges."""
-    if data.neighbors is not None:
-        return data.neighbors
-    assert data.graph is not None
-    return data.graph.neighbors()
 
 
 def factor_pairs(factor: Floats, d: int, solver: str, iterations: int) -> Eigenpairs:

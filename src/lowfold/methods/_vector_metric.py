@@ -11,9 +11,9 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.types import Floats
-from lowfold.graph._neighborhoods import query_neighborhoods
 from lowfold.graph._search import nearest
-from lowfold.methods._input import read_queries
+from lowfold.methods._fit import feature_rows
+from lowfold.methods._placing.place import neighbors_of
 
 
 def vector_distances(model: Any, A: Any, B: Any = None) -> Floats:
@@ -57,8 +57,7 @@ def _own_norms(left: Floats, right: Floats, d: int) -> Floats:
 def _walked(model: Any, S: Any, X: Any, half: int) -> Floats:
     """R_x for every point, d rows each."""
     row, trained, run, d = model._row(), model._trained, model._run(), model.tangent_dim_
-    queries = read_queries(model, X, model.metric, trained.source)
-    assert isinstance(queries, np.ndarray)
+    queries = feature_rows(model.reader.queries(model, X))
     near = nearest(trained.source, 1, queries=queries, search=trained.search, run=run)
     m, at, known = near.n, near.indices.astype(np.int64), near.distances == 0
     require(3 * 8.0 * m * d * S.n, "walks from these points", "ask for fewer points at a time")
@@ -67,14 +66,7 @@ def _walked(model: Any, S: Any, X: Any, half: int) -> Floats:
     out[known] = S.matrix[mine].toarray().reshape(-1, d, S.n)
     new = np.flatnonzero(~known)
     if len(new):
-        found = query_neighborhoods(
-            trained.source,
-            queries[new],
-            n_neighbors=trained.n_neighbors,
-            radius=trained.radius,
-            search=trained.search,
-            run=run,
-        )
+        found = neighbors_of(trained, queries[new], run)
         rows = row.rows(trained, queries[new], found, run)
         part = np.zeros((len(new), d, S.n // d, d))
         part[rows.edges.rows(), :, rows.edges.indices, :] = rows.blocks

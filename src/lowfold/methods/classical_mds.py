@@ -5,48 +5,35 @@ D --square, double-centre--> G = -1/2 H (D o D) H --eigen--> (lambda, v) --> sqr
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput, RepairWarning
-from lowfold._core.limits import Flag, Limits
+from lowfold._core.limits import Flag
 from lowfold._core.memory import require
 from lowfold._core.operators import CentredGram
 from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.warn import warn
 from lowfold.graph._source import Measured, Pairs, Points
 from lowfold.kernels._gram import centred_gram
 from lowfold.methods._base import Method
-from lowfold.methods._extend import Barycentric, GramRow, Impossible
 from lowfold.methods._fit import Data, Fit
-from lowfold.methods._parameters import LIMITS
+from lowfold.methods._parameters import Distances, Solved
+from lowfold.methods._placing.maps import Barycentric, GramRow, Impossible
 from lowfold.metrics._pairwise import pairwise
 from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift
 
 
-class ClassicalMDS(Method):
+class ClassicalMDS(Distances, Solved, Method):
     """Place points so that their Euclidean distances come close to the given dissimilarities.
 
     Minimises the strain sum_ij (d_ij^2 - ||y_i - y_j||^2) over projections of the exact configuration; the answer is
     Y = V sqrt(lambda) for the leading eigenpairs of G = -1/2 H (D o D) H. With Euclidean distances it equals PCA.
-
-    Parameters
-    ----------
-    {n_components}
-    {metric}
-    {metric_params}
-    additive_constant : bool, default=False
-        Add to all dissimilarities the smallest constant that makes them Euclidean (Cailliez); `shift_` has it. New
-        points cannot be placed then: their own constant is unknown.
-    {normalization}
-    {solver}
-    {tol}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -66,30 +53,12 @@ class ClassicalMDS(Method):
     5.0
     """
 
-    limits: ClassVar[Limits] = {**LIMITS, "additive_constant": (Flag(),)}
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        additive_constant: bool = False,
-        normalization: str = "natural",
-        solver: str = "auto",
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.metric = metric
-        self.metric_params = metric_params
-        self.additive_constant = additive_constant
-        self.normalization = normalization
-        self.solver = solver
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    additive_constant: bool = param(
+        False,
+        Flag(),
+        "Add to all dissimilarities the smallest constant that makes them Euclidean (Cailliez); "
+        "`shift_` has it. New points cannot be placed then: their own constant is unknown.",
+    )
 
     def _embed(self, data: Data, run: Run) -> Fit:
         D = self._dissimilarities(data, run)
@@ -130,7 +99,7 @@ class ClassicalMDS(Method):
             )
         return _repaired(source, run)
 
-    def kernel(self) -> CentredGram:
+    def _operator(self) -> CentredGram:
         """The centred Gram operator, rebuilt from the points or distances that the model keeps."""
         D = self._dissimilarities(Data(self._trained.source), self._run())
         return centred_gram(D, shift=self.shift_, run=self._run())

@@ -11,51 +11,34 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import AccuracyWarning, InvalidInput
-from lowfold._core.limits import Choice, Int, Limits
+from lowfold._core.limits import Choice, Int, Real
 from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import block_slices, single_threaded_blas
+from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh, stacked_svd
-from lowfold._core.types import Floats
+from lowfold._core.types import AnyFloats, Floats
 from lowfold._core.warn import warn
-from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
 from lowfold.lowrank._em_pca import FLOOR, Latent, closed_form, complete_em_step, em_step, filled, posterior
 from lowfold.lowrank._scatter import Scatter
-from lowfold.methods._fit import Data, Fit, Queries, Trained
-from lowfold.methods._input import check_range
+from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
+from lowfold.methods._input import Reader, Rows
 from lowfold.methods._linear_method import LinearMethod
-from lowfold.methods._parameters import LIMITS
-from lowfold.metrics._resolve import resolve_metric
+from lowfold.methods._parameters import Seeded
 from lowfold.spectral._types import fix_signs
 
 
-class EMPCA(LinearMethod):
+class EMPCA(Seeded, LinearMethod):
     """PCA by expectation maximisation, with a density for the data and with missing values (NaN) where they are.
 
     The model is x = mean + W z + noise with z ~ N(0, I) and noise ~ N(0, s I). Each step raises the likelihood of what
     was observed; nothing is filled in beforehand. The coordinates are E[V'(x - mean) | observed part of x], V the
     principal axes of W; with nothing missing they are those of `PCA`. One step costs n D d: neither covariance nor Gram
     matrix is formed.
-
-    Parameters
-    ----------
-    {n_components}
-    noise : {"isotropic", "none"}, default="isotropic"
-        Probabilistic ("sensible") PCA, or the limit of no noise, plain PCA: each step is then a least squares fit of z,
-        and one of W. With many values missing "none" overfits.
-    max_iter : int of at least 1, default=1000
-    tol : float in (0, 1), default=1e-6
-        Stop when a step turns the subspace by less than this angle (with gaps also: changes W and s by less than this
-        share).
-    random_state : int, Generator, RandomState or None, default=0
-        Start of W. The answer depends on it only where two eigenvalues coincide, or where gaps leave several optima.
-    {normalization}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -75,35 +58,36 @@ class EMPCA(LinearMethod):
     0.0
     """
 
-    limits: ClassVar[Limits] = {**LIMITS, "noise": (Choice(("isotropic", "none")),), "max_iter": (Int(1),)}
+    noise: str = param(
+        "isotropic",
+        Choice(("isotropic", "none")),
+        'Probabilistic ("sensible") PCA, or the limit of no noise, plain PCA: each step is then a '
+        'least squares fit of z, and one of W. With many values missing "none" overfits.',
+    )
+    max_iter: int = param(
+        1000,
+        Int(1),
+        "Steps at most.",
+    )
+    tol: float = param(
+        1e-06,
+        Real(0, 1, open_low=True, open_high=True),
+        "Stop when a step turns the subspace by less than this angle (with gaps also: changes W and s "
+        "by less than this share).",
+    )
+    random_state: Any = param(
+        0,
+        "Start of W. The answer depends on it only where two eigenvalues coincide, or where gaps leave several optima.",
+    )
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        noise: str = "isotropic",
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        random_state: Any = 0,
-        normalization: str = "natural",
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.noise = noise
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.normalization = normalization
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    reader: ClassVar[Reader] = Rows(gaps=True)
 
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X
         with run.stage("expectation maximisation"):
             model, steps, likelihood = self._maximise(X, run)
         to_scores = _oriented(model, X, run)
-        scores = to_scores.place(None, X, None, run)  # type: ignore[arg-type]
+        scores = to_scores.rows(X)
         n = len(X)
         extra = {
             "mean_": model.mean.astype(X.dtype),
@@ -142,7 +126,7 @@ class EMPCA(LinearMethod):
             model = _settled(model, S, total)
         return model, step, float(sum(posterior(model, X[part]).log_likelihood.sum() for part in block_slices(n, 4096)))
 
-    def kernel(self) -> DenseOperator:
+    def _operator(self) -> DenseOperator:
         """The model's covariance W W' + s I."""
         W = self._extend.W
         return DenseOperator(W @ W.T + self.noise_variance_ * np.eye(len(W)), psd=True)
@@ -150,7 +134,7 @@ class EMPCA(LinearMethod):
     def impute(self, X: Any) -> NDArray[np.floating]:
         """X with every missing value replaced by its expectation given the rest of its row; observed values stay."""
         check_is_fitted(self)
-        rows = self._read_rows(X)
+        rows = feature_rows(self.reader.queries(self, X))
         with single_threaded_blas():
             return filled(self._extend.model(), rows).astype(self._dtype)
 
@@ -159,7 +143,7 @@ class EMPCA(LinearMethod):
         check_is_fitted(self)
         if self.noise_variance_ == 0:
             raise InvalidInput('without noise the model has no density; fit with noise="isotropic"')
-        rows = self._read_rows(X)
+        rows = feature_rows(self.reader.queries(self, X))
         with single_threaded_blas():
             return posterior(self._extend.model(), rows).log_likelihood
 
@@ -167,56 +151,28 @@ class EMPCA(LinearMethod):
         """Mean of `score_samples`."""
         return float(self.score_samples(X).mean())
 
-    # Reading with gaps ----------------------------------------------------------------------------------------------
-
-    def _read(self, X: Any) -> Data:
-        rows = self._read_rows(X, reset=True)
-        empty = np.flatnonzero(np.isnan(rows).all(axis=0))
-        if len(empty):
-            raise InvalidInput(
-                f"feature {empty[0]} of X has no observed value ({len(empty)} such features); leave it out"
-            )
-        return Data(Points(rows, resolve_metric("euclidean", None, None)))
-
-    def _read_rows(self, X: Any, *, reset: bool = False) -> NDArray[np.floating]:
-        rows = np.asarray(
-            validate_data(
-                self,
-                X,
-                reset=reset,
-                dtype=[np.float64, np.float32],
-                order="C",
-                ensure_min_samples=2 if reset else 1,
-                ensure_all_finite="allow-nan",
-            )
-        )
-        check_range(np.nan_to_num(rows))
-        return rows
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
 
 @dataclass(frozen=True, eq=False)
-class ConditionalScores:
+class ConditionalScores(Extension):
     """E[V'(x - mean) | observed part of x] under x ~ N(mean, W W' + s I); linear where nothing is missing."""
 
     mean: Floats
     V: Floats
     W: Floats
     noise: float
-    neighbors: ClassVar[bool] = False
+    looks: ClassVar[Looks] = "nowhere"
 
     def model(self) -> Latent:
         return Latent(self.mean, self.W, self.noise)
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
-        assert isinstance(queries, np.ndarray)
-        out = np.empty((len(queries), self.V.shape[1]))
-        for part in block_slices(len(queries), max(1, 2**22 // len(self.mean))):
-            rows = queries[part]
+        return self.rows(feature_rows(queries))
+
+    def rows(self, X: AnyFloats) -> Floats:
+        """The scores of every row of X."""
+        out = np.empty((len(X), self.V.shape[1]))
+        for part in block_slices(len(X), max(1, 2**22 // len(self.mean))):
+            rows = X[part]
             known = rows if not np.isnan(rows).any() else filled(self.model(), rows)
             out[part] = np.subtract(known, self.mean, dtype=np.float64) @ self.V
         return out
@@ -248,7 +204,7 @@ def _oriented(model: Latent, X: NDArray[np.floating], run: Run) -> ConditionalSc
     U, s, _ = stacked_svd(model.W)
     if model.noise == 0.0:
         free = ConditionalScores(model.mean, U, U, 0.0)
-        scores = free.place(None, X, None, run)  # type: ignore[arg-type]
+        scores = free.rows(X)
         scores -= scores.mean(axis=0)
         _, turn = stacked_eigh(scores.T @ scores)
         V = fix_signs(U @ turn[:, ::-1])

@@ -33,46 +33,48 @@ KINDS = "fiubcU"  # of arrays: numbers, truth values, fixed-width text; never ob
 
 CLASSES: dict[str, str] = {
     "AffineMap": "lowfold.methods._linear_method",
-    "Barycentric": "lowfold.methods._extend",
+    "Barycentric": "lowfold.methods._placing.maps",
     "Bridges": "lowfold.graph._connect",
     "ConditionalScores": "lowfold.methods.empca",
-    "DiffusionRow": "lowfold.methods._diffusion_extend",
+    "DiffusionRow": "lowfold.methods._placing.walks",
     "Eigenpairs": "lowfold.spectral._types",
     "FeatureProjection": "lowfold.methods.nonlinear_pca",
-    "FixedPoint": "lowfold.methods._preimage",
-    "GramRow": "lowfold.methods._extend",
+    "FixedPoint": "lowfold.methods._placing.preimages",
+    "GramRow": "lowfold.methods._placing.maps",
     "Graph": "lowfold.graph._types",
-    "HarmonicRow": "lowfold.methods.laplacian_eigenmaps",
-    "Impossible": "lowfold.methods._extend",
+    "HarmonicRow": "lowfold.methods._placing.harmonics",
+    "Impossible": "lowfold.methods._placing.maps",
     "KernelExpansion": "lowfold.methods.kernel_lpp",
     "KernelRow": "lowfold.methods.kernel_pca",
-    "LandmarkRow": "lowfold.methods._geodesic_extend",
-    "LinearMap": "lowfold.methods._extend",
+    "LandmarkRow": "lowfold.methods._placing.geodesics",
     "LinearRow": "lowfold.methods.locally_linear_isomap",
     "Measured": "lowfold.graph._source",
     "Mercer": "lowfold.kernels._functions",
+    "MergedRow": "lowfold.methods._several_matrices",
     "Moments": "lowfold.lowrank._streaming",
     "MultilinearMap": "lowfold.methods.multilinear_pca",
-    "NearestCorner": "lowfold.methods._alignment_extend",
+    "NearestCorner": "lowfold.methods._placing.maps",
     "NeighborRow": "lowfold.methods._neighbor_embedding",
     "Neighbors": "lowfold.graph._types",
     "NonnegativeRow": "lowfold.methods.nmf",
     "Pairs": "lowfold.graph._source",
-    "PatchMap": "lowfold.methods._alignment_extend",
-    "Piece": "lowfold.methods._extend",
-    "Pieces": "lowfold.methods._extend",
+    "PatchMap": "lowfold.methods._placing.patches",
+    "Piece": "lowfold.methods._placing.maps",
+    "Pieces": "lowfold.methods._placing.maps",
     "Points": "lowfold.graph._source",
     "RandomMap": "lowfold.methods.random_projection",
-    "ReconstructionRow": "lowfold.methods._alignment_extend",
-    "RidgePreimage": "lowfold.methods._preimage",
+    "ReconstructionRow": "lowfold.methods._placing.patches",
+    "RidgePreimage": "lowfold.methods._placing.preimages",
     "SparseErrorRow": "lowfold.methods.robust_pca",
-    "StressRow": "lowfold.methods._descent_extend",
-    "ThroughLandmarks": "lowfold.methods._diffusion_extend",
+    "StressRow": "lowfold.methods._placing.stress",
+    "ThroughLandmarks": "lowfold.methods._placing.landmarks",
     "Trained": "lowfold.methods._fit",
-    "VectorRow": "lowfold.methods._vector_extend",
-    "_Corner": "lowfold.methods._graph_method",
+    "VectorRow": "lowfold.methods._placing.fields",
+    "WeightedRow": "lowfold.methods.weighted_mds",
 }
 """Class -> module of every part that a fitted model may hold. A new extension gets a line here."""
+
+FORMER = {"_Corner": "NearestCorner"}  # names of 0.1
 
 
 def save(path: str | Path, model: Any, *, overwrite: bool = False) -> None:
@@ -269,6 +271,7 @@ class _Reader:
             matrix = csr_array((data, indices, indptr), shape=tuple(node["shape"]))
             matrix.check_format(full_check=True)
             return matrix
+        value = FORMER.get(value, value) if isinstance(value, str) else value
         if kind == "object" and value in CLASSES:
             fields = {str(key): self.decode(part) for key, part in node["fields"].items()}
             return _checked_part(_part(value)(**fields), self._source)

@@ -5,26 +5,35 @@ X --neighbours--> N --patches--> X_i --local PCA--> V_i --quadratics--> Q_i --su
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Flag, Int, Limits, Null
+from lowfold._core.limits import Choice, Flag, Int, Null
+from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
-from lowfold.graph._types import Neighbors
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._hessian import hessian_alignment, quadratic_dimension
 from lowfold.kernels._patches import Geometry, Patches
-from lowfold.methods._alignment_extend import PatchMap
 from lowfold.methods._alignment_mass import MASSES
-from lowfold.methods._alignment_method import AlignmentMethod
-from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit
-from lowfold.methods._parameters import LIMITS
+from lowfold.methods._alignment_method import AlignmentMethod, bottom, patch_corner
+from lowfold.methods._base import Check
+from lowfold.methods._fit import Connected, Data, Fit
+from lowfold.methods._neighborhood import ByPatches, Needs
+from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._placing.patches import PatchMap
+
+FLAT = 1e-14  # of the largest eigenvalue: below it a direction of the anchor's patch is rounding
+
+
+def _anchor_inside(method: Any, data: Data) -> None:
+    if method.anchor is not None and method.anchor >= data.n:
+        raise InvalidInput(f"anchor must be the number of a point, at most {data.n - 1}; got {method.anchor}")
 
 
 class HessianLLE(AlignmentMethod):
@@ -35,36 +44,6 @@ class HessianLLE(AlignmentMethod):
     functions; Y are the bottom eigenvectors, after the constant, of K = sum_i S_i' Q_i Q_i' S_i. Exact for manifolds
     locally isometric to an open connected region, which need not be convex. Second derivatives are sensitive to
     noise.
-
-    Parameters
-    ----------
-    {n_components}
-    {n_neighbors}
-        At least d_q = 1 + d + d(d + 1)/2 for d components: 3, 6, 10 for d = 1, 2, 3; None is at least that. For one
-        component take 10 or more.
-    {radius}
-    {metric}
-    {metric_params}
-    {search}
-    include_self : bool or None, default=None
-        Whether a point belongs to its own patch. Without, a point that is nobody's neighbour has a zero row in K and is
-        joined as `on_disconnected` says. With, points at an end share one patch; for n_components = 1, where a patch
-        gives a single condition, that leaves coordinates undetermined. None is yes from two components on.
-    anchor : int or None, default=None
-        Scale of the coordinates. None: V'V = I over all points. A point's number: over that point's neighbourhood N_0
-        (the point included), Y = V R^(-1/2) with R = sum over N_0 of v v', as Donoho & Grimes do, so that lengths are
-        right near it. Where pieces are embedded by themselves, only the one with the point is scaled so.
-    mass : {"auto", "points", "kernel"}, default="auto"
-        What a point counts: with "points" Y'Y = I, as published; with "kernel" Y' D Y = I and Y' D 1 = 0, D = diag(K).
-        A point that only its own patch holds, and hardly, has an eigenvector of its own near zero; images and
-        other scattered data have such points. "auto" is "kernel" where `n_components` single points have less energy
-        (K_ii) than the leading principal components have, which on smooth surfaces they do not.
-    {on_disconnected}
-    {normalization}
-    {solver}
-    {tol}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -85,100 +64,87 @@ class HessianLLE(AlignmentMethod):
     (800, 2)
     """
 
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        "include_self": (Flag(), Null("n_components > 1")),
-        "anchor": (Int(0), Null("all points")),
-        "mass": (Choice(MASSES),),
-    }
+    n_neighbors: int | NDArray[np.int64] | None = param(
+        None,
+        "Nearest neighbours of each point, itself not counted. None is min(10, n - 1), or all within "
+        "`radius` if given. At least d_q = 1 + d + d(d + 1)/2 for d components: 3, 6, 10 for d = 1, "
+        "2, 3; None is at least that. For one component take 10 or more.",
+    )
+    include_self: bool | None = param(
+        None,
+        Flag(),
+        Null("n_components > 1"),
+        "Whether a point belongs to its own patch. Without, a point that is nobody's neighbour has a "
+        "zero row in K and is joined as `on_disconnected` says. With, points at an end share one "
+        "patch; for n_components = 1, where a patch gives a single condition, that leaves coordinates "
+        "undetermined. None is yes from two components on.",
+    )
+    anchor: int | None = param(
+        None,
+        Int(0),
+        Null("all points"),
+        "Scale of the coordinates. None: V'V = I over all points. A point's number: over that point's "
+        "neighbourhood N_0 (the point included), Y = V R^(-1/2) with R = sum over N_0 of v v', as "
+        "Donoho & Grimes do, so that lengths are right near it. Where pieces are embedded by "
+        "themselves, only the one with the point is scaled so.",
+    )
+    mass: str = param(
+        "auto",
+        Choice(MASSES),
+        'What a point counts: with "points" Y\'Y = I, as published; with "kernel" Y\' D Y = I and Y\' D '
+        "1 = 0, D = diag(K). A point that only its own patch holds, and hardly, has an eigenvector of "
+        'its own near zero; images and other scattered data have such points. "auto" is "kernel" '
+        "where `n_components` single points have less energy (K_ii) than the leading principal "
+        "components have, which on smooth surfaces they do not.",
+    )
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | NDArray[np.int64] | None = None,
-        radius: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        search: str = "auto",
-        include_self: bool | None = None,
-        anchor: int | None = None,
-        mass: str = "auto",
-        on_disconnected: str = "connect",
-        normalization: str = "natural",
-        solver: str = "auto",
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.metric = metric
-        self.metric_params = metric_params
-        self.search = search
-        self.include_self = include_self
-        self.anchor = anchor
-        self.mass = mass
-        self.on_disconnected = on_disconnected
-        self.normalization = normalization
-        self.solver = solver
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    checks: ClassVar[tuple[Check, ...]] = (*AlignmentMethod.checks, _anchor_inside)
 
-    def _smallest_k(self) -> int:
-        return quadratic_dimension(int(self.n_components))
+    def _needs(self) -> Needs:
+        d = self.n_components
+        hangs = ByPatches(d, self._own())
+        return Needs(least=quadratic_dimension(d), distinct=True, hangs=hangs, corner=partial(patch_corner, d=d))
 
-    def _patches(self, neighbors: Neighbors) -> Patches:
-        own = self.n_components > 1 if self.include_self is None else bool(self.include_self)
-        return Patches.around(neighbors, include_self=own)
+    def _own(self) -> bool:
+        """Whether a point belongs to its own patch."""
+        return self.n_components > 1 if self.include_self is None else bool(self.include_self)
 
-    def _check(self, data: Data) -> None:
-        super()._check(data)
-        if self.anchor is not None and self.anchor >= data.n:
-            raise InvalidInput(f"anchor must be the number of a point, at most {data.n - 1}; got {self.anchor}")
-
-    def _alignment(self, data: Data, geometry: Geometry, run: Run) -> tuple[Alignment, dict[str, Any]]:
-        assert data.neighbors is not None
-        patches = self._patches(data.neighbors)
+    def _alignment(self, data: Connected, geometry: Geometry, run: Run) -> tuple[Alignment, dict[str, Any]]:
+        patches = Patches.around(data.neighbors, include_self=self._own())
         alignment, errors = hessian_alignment(patches, geometry, self.n_components, run)
         return alignment, {"local_errors_": errors}
 
-    def _embed(self, data: Data, run: Run) -> Fit:
-        assert data.neighbors is not None
-        K, errors = self._operator(data, run)  # sum of Q_i Q_i' over the patches
-        pairs = self._bottom(K, data, run)
+    def _recipe(self, data: Connected, run: Run) -> Fit:
+        anchor = self._anchor_in(data)
+        K, errors = self._aligned(data, run)  # sum of Q_i Q_i' over the patches
+        pairs, mass = bottom(K, data, self.n_components, run, mass=self.mass, name="HessianLLE")
         patches = Patches.around(data.neighbors)
         return Fit(
-            coordinates=pairs.vectors if self.anchor is None else self._anchored(pairs.vectors, patches),
+            coordinates=pairs.vectors if anchor is None else anchored(pairs.vectors, patches, anchor),
             pairs=pairs,
             graph=None,
             extend=PatchMap(patches.indptr, patches.members),
             invert=Barycentric(),
-            extra={**errors, "reconstruction_error_": float(pairs.values.sum()), "mass_": self.mass_},
+            extra={**errors, "reconstruction_error_": float(pairs.values.sum()), "mass_": mass},
         )
 
-    def _for_piece(self, rows: NDArray[np.int64]) -> HessianLLE:
-        """The anchor's own component is scaled by it, the others by all their points."""
-        if self.anchor is None:
-            return self
-        inside = np.flatnonzero(rows == self.anchor)
+    def _anchor_in(self, data: Connected) -> int | None:
+        """The anchor's place in a piece: its own piece is scaled by it, the others by all their points."""
+        if self.anchor is None or data.rows is None:
+            return self.anchor
+        inside = np.flatnonzero(data.rows == self.anchor)
         if len(inside) == 0 and self.on_disconnected == "largest":
             raise InvalidInput(f"anchor = {self.anchor} is not in the largest component, which alone is embedded")
-        anchor = int(inside[0]) if len(inside) else None
-        method = type(self)(**{**self.get_params(deep=False), "anchor": anchor})
-        method.component_labels_ = self.component_labels_
-        return method
+        return int(inside[0]) if len(inside) else None
 
-    def _anchored(self, V: Floats, patches: Patches) -> Floats:
-        """V R^(-1/2), R = sum over the anchor's patch of v v'."""
-        assert self.anchor is not None
-        N0 = patches.members[patches.indptr[self.anchor] : patches.indptr[self.anchor + 1]]
-        values, E = stacked_eigh(V[N0].T @ V[N0])
-        if values[0] <= 1e-14 * values[-1]:
-            raise InvalidInput(
-                f"the neighbourhood of point {self.anchor} does not span {V.shape[1]} directions in the embedding; "
-                "choose another anchor, or anchor=None"
-            )
-        return np.asarray(V @ ((E / np.sqrt(values)) @ E.T))
+
+def anchored(V: Floats, patches: Patches, anchor: int) -> Floats:
+    """V R^(-1/2), R = sum over the anchor's patch of v v'."""
+    N0 = patches.members[patches.indptr[anchor] : patches.indptr[anchor + 1]]
+    values, E = stacked_eigh(V[N0].T @ V[N0])
+    if values[0] <= FLAT * values[-1]:
+        raise InvalidInput(
+            f"the neighbourhood of point {anchor} does not span {V.shape[1]} directions in the embedding; choose "
+            "another anchor, or anchor=None"
+        )
+    return np.asarray(V @ ((E / np.sqrt(values)) @ E.T))

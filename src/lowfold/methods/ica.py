@@ -9,13 +9,14 @@ X --PCA, whiten--> Z --rotation to independence--> W --> sources Z W'
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from lowfold._core.errors import AccuracyWarning, InvalidInput
-from lowfold._core.limits import Choice, Int, Limits
+from lowfold._core.limits import Choice, Int, Real
 from lowfold._core.operators import DenseOperator
+from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
@@ -24,32 +25,16 @@ from lowfold.lowrank._principal import principal_axes
 from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
-from lowfold.methods._parameters import LIMITS
+from lowfold.methods._parameters import Seeded
 from lowfold.spectral._types import fix_signs
 
 
-class ICA(LinearMethod):
+class ICA(Seeded, LinearMethod):
     """Linear coordinates that are as independent of each other as can be, not only uncorrelated.
 
     The data are whitened by PCA to n_components and turned until the coordinates are least Gaussian: a sum of
     independent variables is more Gaussian than each of them. At most one source may be Gaussian itself. Sources come in
     the order of their energy in the data, with unit variance; their signs are arbitrary.
-
-    Parameters
-    ----------
-    {n_components}
-    algorithm : {"fastica", "infomax", "mutual_information"}, default="fastica"
-        scikit-learn's FastICA (parallel); extended Infomax by natural gradient, maximum likelihood for sources with
-        heavy or light tails; or the least sum of marginal entropies over rotations of pairs, slow for many components.
-    fun : {"logcosh", "exp", "cube"}, default="logcosh"
-        Contrast of "fastica".
-    max_iter : int of at least 1, default=1000
-    tol : float in (0, 1), default=1e-6
-    random_state : int, Generator, RandomState or None, default=0
-        Start of "fastica".
-    {normalization}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -68,35 +53,25 @@ class ICA(LinearMethod):
     True
     """
 
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        "algorithm": (Choice(("fastica", "infomax", "mutual_information")),),
-        "fun": (Choice(("logcosh", "exp", "cube")),),
-        "max_iter": (Int(1),),
-    }
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        algorithm: str = "fastica",
-        fun: str = "logcosh",
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        random_state: Any = 0,
-        normalization: str = "natural",
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.fun = fun
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.normalization = normalization
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    algorithm: str = param(
+        "fastica",
+        Choice(("fastica", "infomax", "mutual_information")),
+        "scikit-learn's FastICA (parallel); extended Infomax by natural gradient, maximum likelihood "
+        "for sources with heavy or light tails; or the least sum of marginal entropies over rotations "
+        "of pairs, slow for many components.",
+    )
+    fun: str = param("logcosh", Choice(("logcosh", "exp", "cube")), 'Contrast of "fastica".')
+    max_iter: int = param(
+        1000,
+        Int(1),
+        "Steps at most.",
+    )
+    tol: float = param(
+        1e-06,
+        Real(0, 1, open_low=True, open_high=True),
+        "Change in a step at which the rotation is at rest.",
+    )
+    random_state: Any = param(0, 'Start of "fastica".')
 
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X
@@ -157,7 +132,7 @@ class ICA(LinearMethod):
             AccuracyWarning,
         )
 
-    def kernel(self) -> DenseOperator:
+    def _operator(self) -> DenseOperator:
         """The covariance (dividing by n) that the whitening starts from."""
-        X = self._trained.source.X
+        X = self._trained.points.X
         return DenseOperator(Scatter(X, self._extend.mean, divisor=len(X)).dense(), psd=True)

@@ -9,69 +9,42 @@ that makes d_G Euclidean, Choi & Choi (2007), doi:10.1016/j.patcog.2006.04.025, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Flag, Int, IntArray, Limits, Null, Real
+from lowfold._core.limits import Choice, Flag, Int, IntArray, Null, Real
 from lowfold._core.operators import CentredGram
+from lowfold._core.params import param
 from lowfold._core.run import Run
-from lowfold._core.types import Floats
+from lowfold._core.types import Floats, Ints
 from lowfold.graph._geodesics import geodesics
 from lowfold.graph._landmarks import LANDMARK_RULES, choose_landmarks
 from lowfold.graph._types import Graph
 from lowfold.kernels._gram import centred_gram
-from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit
-from lowfold.methods._geodesic_extend import LandmarkRow, conformal_factors, conformal_lengths, triangulate
+from lowfold.methods._base import LearnedMetric
+from lowfold.methods._fit import Connected, Fit
+from lowfold.methods._geodesic_metric import geodesic_distances
 from lowfold.methods._graph_method import GraphMethod
-from lowfold.methods._parameters import LIMITS
+from lowfold.methods._neighborhood import Needs
+from lowfold.methods._parameters import Seeded, Symmetrized
+from lowfold.methods._placing.geodesics import LandmarkRow, conformal_factors, conformal_lengths, triangulate
+from lowfold.methods._placing.maps import Barycentric
 from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift, shift_bound
 
 PATHS = ("auto", "sweep", "dijkstra", "floyd_warshall")
 
 
-class Isomap(GraphMethod):
+class Isomap(Symmetrized, Seeded, GraphMethod):
     """Embed so that Euclidean distances come close to geodesic distances along the manifold.
 
     Geodesics d_G are shortest paths in the neighbourhood graph; the coordinates are classical MDS of them: Y = V
     sqrt(lambda) with the leading eigenpairs of G = -1/2 H (d_G o d_G) H. Exact for manifolds isometric to a convex
     region; holes and shortcuts across gaps distort it. The options `conformal`, `landmarks` and `shift` combine.
-
-    Parameters
-    ----------
-    {n_components}
-    {n_neighbors}
-    {radius}
-    {metric}
-    {metric_params}
-    {search}
-    {symmetrize}
-    paths : {"auto", "sweep", "dijkstra", "floyd_warshall"}, default="auto"
-        Shortest-path algorithm; all give the same distances. "auto" solves neighbouring sources together;
-        "floyd_warshall" is cubic, for dense graphs of a few hundred points.
-    conformal : bool, default=False
-        Measure edges in units of the local spacing, d_ij / sqrt(m_i m_j) with m_i the mean distance from i to its
-        neighbours: undoes a change of scale from place to place where the sampling was even before it.
-    landmarks : int, array of indices or None, default=None
-        Classical MDS of so many points only; all others by their geodesics to them (triangulation). Only these rows of
-        geodesics are ever computed: for large n. Where pieces are embedded by themselves, at most so many in each.
-    landmark_rule : {"maxmin", "random", "kmeans++"}, default="maxmin"
-        How landmarks are chosen; see `lowfold.graph.choose_landmarks`.
-    shift : float of at least 0, "minimal", "bound" or None, default=None
-        Constant added to all geodesics but d(i, i): the smallest that makes them Euclidean, so that G is positive
-        semidefinite; a bound of it that needs two solves; or a number.
-    {on_disconnected}
-    {normalization}
-    {solver}
-    {tol}
-    random_state : int, Generator, RandomState or None, default=0
-        Choice of landmarks.
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -93,61 +66,50 @@ class Isomap(GraphMethod):
     (400, 2)
     """
 
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        "paths": (Choice(PATHS),),
-        "conformal": (Flag(),),
-        "landmarks": (Int(2), IntArray(0), Null("all points")),
-        "landmark_rule": (Choice(LANDMARK_RULES),),
-        "shift": (Real(0), Choice(("minimal", "bound")), Null("no shift")),
-    }
+    paths: str = param(
+        "auto",
+        Choice(PATHS),
+        'Shortest-path algorithm; all give the same distances. "auto" solves neighbouring sources '
+        'together; "floyd_warshall" is cubic, for dense graphs of a few hundred points.',
+    )
+    conformal: bool = param(
+        False,
+        Flag(),
+        "Measure edges in units of the local spacing, d_ij / sqrt(m_i m_j) with m_i the mean distance "
+        "from i to its neighbours: undoes a change of scale from place to place where the sampling "
+        "was even before it.",
+    )
+    landmarks: int | NDArray[np.int64] | None = param(
+        None,
+        Int(2),
+        IntArray(0),
+        Null("all points"),
+        "Classical MDS of so many points only; all others by their geodesics to them (triangulation). "
+        "Only these rows of geodesics are ever computed: for large n. Where pieces are embedded by "
+        "themselves, at most so many in each.",
+    )
+    landmark_rule: str = param(
+        "maxmin", Choice(LANDMARK_RULES), "How landmarks are chosen; see `lowfold.graph.choose_landmarks`."
+    )
+    shift: float | str | None = param(
+        None,
+        Real(0),
+        Choice(("minimal", "bound")),
+        Null("no shift"),
+        "Constant added to all geodesics but d(i, i): the smallest that makes them Euclidean, so that "
+        "G is positive semidefinite; a bound of it that needs two solves; or a number.",
+    )
+    random_state: Any = param(0, "Choice of landmarks.")
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | NDArray[np.int64] | None = None,
-        radius: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        search: str = "auto",
-        symmetrize: str = "union",
-        paths: str = "auto",
-        conformal: bool = False,
-        landmarks: int | NDArray[np.int64] | None = None,
-        landmark_rule: str = "maxmin",
-        shift: float | str | None = None,
-        on_disconnected: str = "connect",
-        normalization: str = "natural",
-        solver: str = "auto",
-        tol: float = 1e-6,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.metric = metric
-        self.metric_params = metric_params
-        self.search = search
-        self.symmetrize = symmetrize
-        self.paths = paths
-        self.conformal = conformal
-        self.landmarks = landmarks
-        self.landmark_rule = landmark_rule
-        self.shift = shift
-        self.on_disconnected = on_disconnected
-        self.normalization = normalization
-        self.solver = solver
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    learned: ClassVar[Mapping[str, LearnedMetric]] = {"geodesic": geodesic_distances}
+    default_landmarks: ClassVar[int | None] = None
 
-    def _embed(self, data: Data, run: Run) -> Fit:
-        factors = conformal_factors(data.graph, data.neighbors) if self.conformal else None
-        graph = conformal_lengths(self._graph(data, run), factors)
+    def _needs(self) -> Needs:
+        return Needs(symmetrize=self.symmetrize)
+
+    def _recipe(self, data: Connected, run: Run) -> Fit:
+        factors = conformal_factors(data.neighbors) if self.conformal else None
+        graph = conformal_lengths(data.graph, factors)
         chosen = self._landmarks(data, graph, run)
         rows = geodesics(graph, chosen, method=self.paths, run=run)
         D = rows if chosen is None else _among(rows, chosen)
@@ -169,9 +131,9 @@ class Isomap(GraphMethod):
             },
         )
 
-    def _landmarks(self, data: Data, graph: Graph, run: Run) -> NDArray[np.int64] | None:
+    def _landmarks(self, data: Connected, graph: Graph, run: Run) -> Ints | None:
         """Chosen by the distances of the data, which are cheap; by geodesics where there is only a graph."""
-        asked = self._landmarks_asked(data.n)
+        asked = self._landmarks_in(data)
         if asked is None:
             return None
         where = graph if data.source is None else data.source
@@ -183,42 +145,33 @@ class Isomap(GraphMethod):
             )
         return chosen
 
-    def _for_piece(self, rows: NDArray[np.int64]) -> Isomap:
-        """At most `landmarks` of them in each component, or those of the given ones that lie in it."""
-        if self.landmarks is None:
-            return self
-        if np.ndim(self.landmarks) == 0:
-            asked: int | NDArray[np.int64] = min(int(self.landmarks), len(rows))
-        else:
-            asked = np.flatnonzero(np.isin(rows, self.landmarks))
-            if len(asked) <= min(self.n_components, len(rows) - 1):
-                raise InvalidInput(
-                    f"only {len(asked)} of the given landmarks lie in a component of {len(rows)} points; name more "
-                    f"than n_components = {self.n_components} in each, give their number instead, or use "
-                    "on_disconnected='connect'"
-                )
-        return type(self)(**{**self.get_params(deep=False), "landmarks": asked})
+    def _landmarks_in(self, data: Connected) -> int | Ints | None:
+        """At most `landmarks` of them in each piece, or those of the given ones that lie in it."""
+        asked = self.default_landmarks if self.landmarks is None else self.landmarks
+        if asked is None:
+            return None
+        if np.ndim(asked) == 0:
+            least = self.landmarks is None or data.rows is not None  # a number that the user gave is not changed
+            return min(int(asked), data.n) if least else int(asked)
+        if data.rows is None:
+            return np.asarray(asked)
+        inside = np.flatnonzero(np.isin(data.rows, asked))
+        if len(inside) <= min(self.n_components, data.n - 1):
+            raise InvalidInput(
+                f"only {len(inside)} of the given landmarks lie in a component of {data.n} points; name more than "
+                f"n_components = {self.n_components} in each, give their number instead, or use "
+                "on_disconnected='connect'"
+            )
+        return inside
 
-    def _landmarks_asked(self, n: int) -> int | NDArray[np.int64] | None:
-        return self.landmarks
-
-    def kernel(self) -> CentredGram:
-        """-1/2 H (d_G o d_G) H, from the graph that the model keeps, geodesics made anew; of landmarks, among them."""
-        self._of_one_model("kernel()")
+    def _operator(self) -> CentredGram:
+        """-1/2 H (d_G o d_G) H, from the graph that the model keeps; geodesics are computed anew. Landmarks: among
+        them.
+        """
+        self._of_one_model("operator()")
         rows = geodesics(self.graph_, self.landmarks_, self.landmarks_, method=self.paths, run=self._run())
         D = rows if self.landmarks_ is None else (rows + rows.T) / 2
         return centred_gram(D, shift=self.shift_, run=self._run())
-
-    def _distance_kinds(self) -> tuple[str, ...]:
-        return ("embedding", "geodesic")
-
-    def distances(self, A: Any, B: Any = None, *, kind: str = "embedding") -> NDArray[np.floating]:
-        """Euclidean distances after `transform`, or with kind="geodesic" graph distances, through neighbours."""
-        if kind != "geodesic":
-            return super().distances(A, B, kind=kind)
-        from lowfold.methods._geodesic_metric import geodesic_distances
-
-        return geodesic_distances(self, A, B)
 
     def residual_variance(self, dims: NDArray[np.int64] | None = None, *, max_points: int = 2000) -> Floats:
         """1 - R^2 between geodesic and embedded distances for d = 1..10, on at most `max_points` rows of the data.

@@ -15,60 +15,41 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Function, Int, Limits, Null, Real
+from lowfold._core.limits import Choice, Function, Int, Null, Real
 from lowfold._core.memory import require
 from lowfold._core.operators import SparseOperator
+from lowfold._core.params import fixed, param
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
 from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
 from lowfold.graph._weights import laplacian
-from lowfold.kernels._functions import KERNEL_LIMITS, KERNELS, Mercer, mercer_kernel
-from lowfold.kernels._gaussian import auto_scale
+from lowfold.kernels._functions import KERNELS, Mercer, mercer_kernel
+from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
 from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
 from lowfold.lowrank._linearised import linearised
-from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit, Queries, Trained
+from lowfold.methods._base import Check
+from lowfold.methods._fit import Connected, Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._graph_method import GraphMethod
-from lowfold.methods._linear_graph import LINEAR_GRAPH_LIMITS
-from lowfold.methods._preimage import kernel_rows
-from lowfold.methods.laplacian_eigenmaps import weigh
+from lowfold.methods._neighborhood import Needs
+from lowfold.methods._parameters import MercerKernel, PointMetric, Symmetrized
+from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._placing.preimages import kernel_rows
 from lowfold.spectral._doors import largest
 
 
-class KernelLPP(GraphMethod):
+def _points_given(method: Any, data: Data) -> None:
+    if not isinstance(data.source, Points):
+        raise InvalidInput("KernelLPP needs the points themselves; the input was a graph")
+
+
+class KernelLPP(MercerKernel, PointMetric, Symmetrized, GraphMethod):
     """LPP in the feature space of a kernel: Laplacian eigenmaps restricted to functions sum_i a_i k(x, x_i) + constant.
 
     K L K a = lambda K D K a, solved on the range of K and with the features centred by the degrees, so that the
     constant, which an invertible K contains, never appears. With the linear kernel it is LPP; with an invertible K,
     Laplacian eigenmaps, with a map for new points.
-
-    Parameters
-    ----------
-    {n_components}
-    {kernel}
-        No precomputed matrix here: the graph needs the points.
-    {gamma}
-    {degree}
-    {coef0}
-    {n_neighbors}
-    {radius}
-    {point_metric}
-    {metric_params}
-    {search}
-    {symmetrize}
-    weights : {"heat", "binary"} or callable, default="heat"
-        Of the graph: exp(-d^2 / scale), 1, or a positive decreasing function of the array of squared lengths.
-    scale : float above 0 or "auto", default="auto"
-        Width of the heat weights, in squared units; "auto" is the mean squared edge length.
-    n_eigenvectors : int of at least 1 or None, default=None
-        Use only so many leading eigenvectors of K: the way above a few thousand points. None is all, n^3 operations.
-    reg : float above 0, default=1e-8
-        Eigenvalues of K below this share of the first count as zero.
-    {normalization}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -86,64 +67,53 @@ class KernelLPP(GraphMethod):
     (200, 2)
     """
 
-    limits: ClassVar[Limits] = {
-        **LINEAR_GRAPH_LIMITS,
-        **KERNEL_LIMITS,
-        "kernel": (Choice(KERNELS), Function("f(x, y) -> number")),
-        "weights": (Choice(("heat", "binary")), Function("g(squared lengths) -> weights")),
-        "scale": (Real(0, open_low=True), Choice(("auto",))),
-        "n_eigenvectors": (Int(1), Null("all of them")),
-        "reg": (Real(0, 1, open_low=True, open_high=True),),
-    }
-    wants_components: ClassVar[bool] = True  # functions of one kernel can separate pieces; no bridges are needed
+    kernel: str | Callable[..., float] = param(  # type: ignore[assignment] # scikit-learn's name
+        "rbf",
+        Choice(KERNELS),
+        Function("f(x, y) -> number"),
+        '"rbf" exp(-gamma |x - y|^2), "linear" x\'y, "poly" (gamma x\'y + coef0)^degree, "laplacian" '
+        'exp(-gamma |x - y|_1), "sigmoid" tanh(gamma x\'y + coef0), "cosine" x\'y / |x| |y|; a function '
+        'f(x, y) of two rows; or "precomputed": X itself is the matrix of the kernel. No precomputed '
+        "matrix here: the graph needs the points.",
+    )
+    weights: Weighting = param(
+        "heat",
+        Choice(("heat", "binary")),
+        Function("g(squared lengths) -> weights"),
+        "Of the graph: exp(-d^2 / scale), 1, or a positive decreasing function of the array of squared lengths.",
+    )
+    scale: float | str = param(
+        "auto",
+        Real(0, open_low=True),
+        Choice(("auto",)),
+        'Width of the heat weights, in squared units; "auto" is the mean squared edge length.',
+    )
+    n_eigenvectors: int | None = param(
+        None,
+        Int(1),
+        Null("all of them"),
+        "Use only so many leading eigenvectors of K: the way above a few thousand points. None is all, n^3 operations.",
+    )
+    reg: float = param(
+        1e-08,
+        Real(0, 1, open_low=True, open_high=True),
+        "Eigenvalues of K below this share of the first count as zero.",
+    )
+    on_disconnected: Any = fixed(default="connect", init=False)
+    solver: Any = fixed(default="auto", init=False)
+    tol: Any = fixed(default=1e-06, init=False)
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: str | Callable[..., float] = "rbf",
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        n_neighbors: int | NDArray[np.int64] | None = None,
-        radius: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        search: str = "auto",
-        symmetrize: str = "union",
-        weights: str | Callable[[Floats], Floats] = "heat",
-        scale: float | str = "auto",
-        n_eigenvectors: int | None = None,
-        reg: float = 1e-8,
-        normalization: str = "natural",
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel  # type: ignore[method-assign,assignment] # scikit-learn's name
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.metric = metric
-        self.metric_params = metric_params
-        self.search = search
-        self.symmetrize = symmetrize
-        self.weights = weights
-        self.scale = scale
-        self.n_eigenvectors = n_eigenvectors
-        self.reg = reg
-        self.normalization = normalization
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    checks: ClassVar[tuple[Check, ...]] = (_points_given, *GraphMethod.checks)
 
-    def _embed(self, data: Data, run: Run) -> Fit:
-        graph = self._graph(data, run)
+    def _needs(self) -> Needs:
+        return Needs(symmetrize=self.symmetrize, apart=True)  # functions of one kernel can separate pieces
+
+    def _recipe(self, data: Connected, run: Run) -> Fit:
+        graph = data.graph
         scale = auto_scale(graph) if self.scale == "auto" else float(self.scale)
-        W = weigh(graph, self.weights, scale, 0.0)  # type: ignore[arg-type]
+        W = weigh(graph, self.weights, scale, 0.0)
         X = data.points().X
-        k = mercer_kernel(self.kernel, X.shape[1], gamma=self.gamma, degree=self.degree, coef0=self.coef0)  # type: ignore[arg-type]
+        k = mercer_kernel(self.kernel, X.shape[1], gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         U, s = self._spectrum(X, k, run)
         found = linearised(laplacian(W), U * np.sqrt(s), self.n_components, mass=W.volumes(), run=run)
         alpha = (U / np.sqrt(s)) @ found.A  # k(x) alpha = f(x) A for the features f of x
@@ -181,33 +151,25 @@ class KernelLPP(GraphMethod):
     def gram(self) -> KernelOperator:
         """The operator K of the training points, not centred, rebuilt."""
         check_is_fitted(self)
-        assert isinstance(self._trained.source, Points)
-        assert isinstance(self._extend, KernelExpansion)
-        return kernel_operator(self._trained.source.X, self._extend.kernel, center=False, run=self._run())
+        return kernel_operator(self._trained.points.X, self._extend.kernel, center=False, run=self._run())
 
-    def operator(self) -> SparseOperator:
+    def _operator(self) -> SparseOperator:
         """The graph Laplacian L; restricted to the functions that `gram()` spans it gives the embedding."""
-        check_is_fitted(self)
-        return laplacian(weigh(self.graph_, self.weights, self.scale_, 0.0))  # type: ignore[arg-type]
-
-    def _check(self, data: Data) -> None:
-        super()._check(data)
-        if not isinstance(data.source, Points):
-            raise InvalidInput("KernelLPP needs the points themselves; the input was a graph")
+        return laplacian(weigh(self.graph_, self.weights, self.scale_, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
-class KernelExpansion:
+class KernelExpansion(Extension):
     """y = sum_i k(x, x_i) alpha_i - offset."""
 
     kernel: Mercer
     alpha: Floats
     offset: Floats
-    neighbors: ClassVar[bool] = False
+    looks: ClassVar[Looks] = "nearest"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
-        assert isinstance(queries, np.ndarray)
-        out = np.empty((len(queries), self.alpha.shape[1]))
-        for part, rows in kernel_rows(self.kernel, queries, trained.source.X):  # type: ignore[union-attr]
+        Q = feature_rows(queries)
+        out = np.empty((len(Q), self.alpha.shape[1]))
+        for part, rows in kernel_rows(self.kernel, Q, trained.points.X):
             out[part] = rows @ self.alpha - self.offset
         return out

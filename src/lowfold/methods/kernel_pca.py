@@ -5,34 +5,62 @@ X --kernel--> K --centre--> H K H --eigen--> (lambda, v) --> sqrt(lambda) v
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Flag, Limits, Real
+from lowfold._core.limits import Choice, Flag, Real
 from lowfold._core.operators import CentredGram, DenseOperator
-from lowfold._core.parallel import single_threaded_blas
+from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._types import Neighbors
-from lowfold.kernels._functions import KERNEL_LIMITS, Mercer, mercer_kernel
+from lowfold.kernels._functions import Mercer, mercer_kernel
 from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
 from lowfold.methods._base import Method
-from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit, Queries, Trained
-from lowfold.methods._parameters import LIMITS
-from lowfold.methods._preimage import FixedPoint, RidgePreimage, kernel_rows
+from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
+from lowfold.methods._input import FLOATS, AnySource, Reader
+from lowfold.methods._parameters import MercerKernel, Solved
+from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, kernel_rows
 from lowfold.spectral._doors import largest
 
 PREIMAGES = ("barycentric", "fixed_point", "ridge")
+ASYMMETRY = 1e-6  # of the largest entry: what float32 products of rows leave
 
 
-class KernelPCA(Method):
+@dataclass(frozen=True)
+class KernelOrPoints(AnySource):
+    """Points, or with kernel="precomputed" the matrix of the kernel, used in the fit and not kept."""
+
+    def data(self, method: Any, X: Any, y: Any) -> Data:
+        if not _precomputed(method):
+            return super().data(method, X, y)
+        K = np.asarray(validate_data(method, X, dtype=FLOATS, order="C", ensure_min_samples=2))
+        if K.shape[0] != K.shape[1]:
+            raise InvalidInput(f"a precomputed kernel must be square; got {K.shape[0]} rows and {K.shape[1]} columns")
+        if np.abs(K - K.T).max() > ASYMMETRY * max(float(np.abs(K).max()), np.finfo(float).tiny):
+            raise InvalidInput("a precomputed kernel must be symmetric; this one is not: pass (K + K.T) / 2")
+        return Data(None, given=K)
+
+    def queries(self, method: Any, X: Any) -> Queries:
+        if not _precomputed(method):
+            return super().queries(method, X)
+        return np.asarray(validate_data(method, X, reset=False, dtype=FLOATS, order="C"))
+
+    def tags(self, method: Any, tags: Any) -> Any:
+        tags.input_tags.pairwise = _precomputed(method)
+        return tags
+
+
+def _precomputed(method: Any) -> bool:
+    return isinstance(method.kernel, str) and method.kernel == "precomputed"
+
+
+class KernelPCA(MercerKernel, Solved, Method):  # type: ignore[misc] # the parameter `kernel` is scikit-learn's name
     """PCA of the feature vectors phi(x) that a kernel k(x, y) = <phi(x), phi(y)> implies, without computing them.
 
     The coordinates are Y = V sqrt(lambda) for the leading eigenpairs of the centred Gram matrix H K H: the projections
@@ -40,27 +68,6 @@ class KernelPCA(Method):
     features. With the linear kernel it is PCA; with -1/2 times squared distances as a precomputed kernel, classical
     MDS, or Isomap. The Gram matrix is never held in one piece: the upper triangle in tiles of float32, or computed anew
     in each pass.
-
-    Parameters
-    ----------
-    {n_components}
-    {kernel}
-    {gamma}
-    {degree}
-    {coef0}
-    center : bool, default=True
-        Centre the feature vectors. False takes K as it is (Vidal, Ma & Sastry, Algorithm 4.1).
-    preimage : {"barycentric", "fixed_point", "ridge"}, default="barycentric"
-        How `inverse_transform` leads back to data: barycentric weights of the nearest embedded points; the fixed point
-        z = sum c_i k(z, x_i) x_i / sum c_i k(z, x_i), which minimises the distance to the point in feature space ("rbf"
-        only; Mika et al. 1999); or kernel ridge regression of x on y (Bakir, Weston & Schoelkopf 2004).
-    alpha : float above 0, default=0.01
-        Penalty of the ridge regression.
-    {normalization}
-    {solver}
-    {tol}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -79,52 +86,25 @@ class KernelPCA(Method):
     (200, 2)
     """
 
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        **KERNEL_LIMITS,
-        "center": (Flag(),),
-        "preimage": (Choice(PREIMAGES),),
-        "alpha": (Real(0, open_low=True),),
-    }
+    center: bool = param(
+        True, Flag(), "Centre the feature vectors. False takes K as it is (Vidal, Ma & Sastry, Algorithm 4.1)."
+    )
+    preimage: str = param(
+        "barycentric",
+        Choice(PREIMAGES),
+        "How `inverse_transform` leads back to data: barycentric weights of the nearest embedded "
+        "points; the fixed point z = sum c_i k(z, x_i) x_i / sum c_i k(z, x_i), which minimises the "
+        'distance to the point in feature space ("rbf" only; Mika et al. 1999); or kernel ridge '
+        "regression of x on y (Bakir, Weston & Schoelkopf 2004).",
+    )
+    alpha: float = param(0.01, Real(0, open_low=True), "Penalty of the ridge regression.")
 
-    _extend: Any
-    _trained: Any
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: str | Callable[..., float] = "rbf",
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        center: bool = True,
-        preimage: str = "barycentric",
-        alpha: float = 0.01,
-        normalization: str = "natural",
-        solver: str = "auto",
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel  # type: ignore[method-assign,assignment] # scikit-learn's name; the operator is gram()
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.center = center
-        self.preimage = preimage
-        self.alpha = alpha
-        self.normalization = normalization
-        self.solver = solver
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    reader: ClassVar[Reader] = KernelOrPoints()
 
     def _embed(self, data: Data, run: Run) -> Fit:
         k = self._mercer(data)
         with run.stage("kernel matrix"):
-            K = self._operator(data, k, run)
+            K = self._gram_of(data, k, run)
         ones = np.ones((data.n, 1)) if self.center else None
         pairs = largest(K, self.n_components, null=ones, negligible=1e-10, run=run)
         kept = np.where(pairs.values > 1e-12 * max(pairs.values[0], 0.0), pairs.values, 0.0)
@@ -143,14 +123,14 @@ class KernelPCA(Method):
         )
 
     def _mercer(self, data: Data) -> Mercer:
-        if isinstance(data, GramData):
+        if data.given is not None:
             return Mercer("precomputed")
         D = data.points().X.shape[1]
-        return mercer_kernel(self.kernel, D, gamma=self.gamma, degree=self.degree, coef0=self.coef0)  # type: ignore[arg-type]
+        return mercer_kernel(self.kernel, D, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
 
-    def _operator(self, data: Data, k: Mercer, run: Run) -> Any:
-        if isinstance(data, GramData):
-            return GivenGram(data.matrix, gram=True, n_jobs=run.n_jobs) if self.center else GivenMatrix(data.matrix)
+    def _gram_of(self, data: Data, k: Mercer, run: Run) -> Any:
+        if data.given is not None:
+            return GivenGram(data.given, gram=True, n_jobs=run.n_jobs) if self.center else GivenMatrix(data.given)
         return kernel_operator(data.points().X, k, center=self.center, run=run)
 
     def _inverse(self, k: Mercer, means: Floats, values: Floats, vectors: Floats) -> Any:
@@ -165,48 +145,10 @@ class KernelPCA(Method):
         check_is_fitted(self)
         if self._trained.source is None:
             raise InvalidInput("a precomputed kernel matrix is not kept; its operator cannot be rebuilt")
-        return kernel_operator(self._trained.source.X, self._extend.kernel, center=self.center, run=self._run())
+        return kernel_operator(self._trained.points.X, self._extend.kernel, center=self.center, run=self._run())
 
-    def operator(self) -> KernelOperator:
-        """The same as `gram()`."""
+    def _operator(self) -> KernelOperator:
         return self.gram()
-
-    # Precomputed kernels --------------------------------------------------------------------------------------------
-
-    def _read(self, X: Any) -> Data:
-        if not (isinstance(self.kernel, str) and self.kernel == "precomputed"):
-            return super()._read(X)
-        K = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2))
-        if K.shape[0] != K.shape[1]:
-            raise InvalidInput(f"a precomputed kernel must be square; got {K.shape[0]} rows and {K.shape[1]} columns")
-        if np.abs(K - K.T).max() > 1e-6 * max(float(np.abs(K).max()), np.finfo(float).tiny):
-            raise InvalidInput("a precomputed kernel must be symmetric; this one is not: pass (K + K.T) / 2")
-        return GramData(None, matrix=K)
-
-    def transform(self, X: Any) -> NDArray[np.floating]:
-        """Place new points; for a precomputed kernel X holds k(x, training point), one row per new point."""
-        check_is_fitted(self)
-        if not (isinstance(self.kernel, str) and self.kernel == "precomputed"):
-            return super().transform(X)
-        rows = np.asarray(validate_data(self, X, reset=False, dtype=[np.float64, np.float32], order="C"))
-        with single_threaded_blas():
-            return self._finish(self._extend.coordinates(rows.astype(np.float64)))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return tags
-
-
-@dataclass(frozen=True, eq=False)
-class GramData(Data):
-    """Input that is a kernel matrix: used in the fit and not kept."""
-
-    matrix: NDArray[np.floating] = field(default_factory=lambda: np.empty((0, 0)))
-
-    @property
-    def n(self) -> int:
-        return len(self.matrix)
 
 
 class GivenGram(CentredGram):
@@ -226,7 +168,7 @@ class GivenMatrix(DenseOperator):
 
 
 @dataclass(frozen=True, eq=False)
-class KernelRow:
+class KernelRow(Extension):
     """y_k = sum_i v_ik k~(x, x_i) / sqrt(lambda_k), k~ centred with the stored means of the training points.
 
     k~(x, x_i) = k(x, x_i) - mean_j k(x, x_j) - mean_i + grand mean; the last two drop out against centred eigenvectors
@@ -238,7 +180,11 @@ class KernelRow:
     values: Floats
     vectors: Floats
     center: bool
-    neighbors: ClassVar[bool] = False
+
+    @property
+    def looks(self) -> Looks:  # type: ignore[override]
+        """Rows of a given kernel do not say which training point a new one is."""
+        return "nowhere" if self.kernel.name == "precomputed" else "nearest"
 
     def coordinates(self, rows: Floats) -> Floats:
         if self.center:
@@ -247,9 +193,10 @@ class KernelRow:
         return np.asarray((rows @ self.vectors) * np.where(alive, 1 / np.sqrt(np.where(alive, self.values, 1.0)), 0.0))
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
-        assert isinstance(queries, np.ndarray)
-        X = trained.source.X  # type: ignore[union-attr]
-        out = np.empty((len(queries), len(self.values)))
-        for part, rows in kernel_rows(self.kernel, queries, X):
+        Q = feature_rows(queries)
+        if self.kernel.name == "precomputed":
+            return self.coordinates(Q.astype(np.float64))
+        out = np.empty((len(Q), len(self.values)))
+        for part, rows in kernel_rows(self.kernel, Q, trained.points.X):
             out[part] = self.coordinates(rows)
         return out

@@ -6,12 +6,10 @@ X --neighbours--> graph --landmarks--> L --shortest paths from L--> d_G(L, .) --
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from lowfold._core.limits import Limits
+from lowfold._core.params import param
+from lowfold._core.types import Ints
 from lowfold.methods.isomap import Isomap
 
 
@@ -21,34 +19,6 @@ class LandmarkIsomap(Isomap):
     With G = -1/2 H (d_LL o d_LL) H = V Lambda V' of the landmarks, a point with geodesics delta to them goes to
     -1/2 Lambda^-1/2 V' (delta^2 - mean of d_LL^2). Only landmark rows of geodesics are ever computed; with all points
     as landmarks it is Isomap.
-
-    Parameters
-    ----------
-    {n_components}
-    {n_neighbors}
-    {radius}
-    {metric}
-    {metric_params}
-    {search}
-    {symmetrize}
-    paths : {"auto", "sweep", "dijkstra", "floyd_warshall"}, default="auto"
-        Shortest-path algorithm; all give the same distances.
-    landmarks : int, array of indices or None, default=None
-        How many, or which; None is min(n, 500). Where pieces are embedded by themselves, at most so many in each.
-    landmark_rule : {"maxmin", "random", "kmeans++"}, default="maxmin"
-        How landmarks are chosen; see `lowfold.graph.choose_landmarks`.
-    conformal : bool, default=False
-        Edges in units of the local spacing; see `ConformalIsomap`.
-    shift : float of at least 0, "minimal", "bound" or None, default=None
-        Constant added to all geodesics but d(i, i); see `KernelIsomap`.
-    {on_disconnected}
-    {normalization}
-    {solver}
-    {tol}
-    random_state : int, Generator, RandomState or None, default=0
-        Choice of landmarks.
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -68,52 +38,8 @@ class LandmarkIsomap(Isomap):
     (500, 2)
     """
 
-    limits: ClassVar[Limits] = Isomap.limits
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | NDArray[np.int64] | None = None,
-        radius: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        search: str = "auto",
-        symmetrize: str = "union",
-        paths: str = "auto",
-        landmarks: int | NDArray[np.int64] | None = None,
-        landmark_rule: str = "maxmin",
-        conformal: bool = False,
-        shift: float | str | None = None,
-        on_disconnected: str = "connect",
-        normalization: str = "natural",
-        solver: str = "auto",
-        tol: float = 1e-6,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            n_components,
-            n_neighbors=n_neighbors,
-            radius=radius,
-            metric=metric,
-            metric_params=metric_params,
-            search=search,
-            symmetrize=symmetrize,
-            paths=paths,
-            landmarks=landmarks,
-            landmark_rule=landmark_rule,
-            conformal=conformal,
-            shift=shift,
-            on_disconnected=on_disconnected,
-            normalization=normalization,
-            solver=solver,
-            tol=tol,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-
-    def _landmarks_asked(self, n: int) -> int | NDArray[np.int64] | None:
-        return min(n, 500) if self.landmarks is None else self.landmarks
+    landmarks: int | Ints | None = param(
+        None,
+        "How many, or which; None is min(n, 500). Where pieces are embedded by themselves, at most so many in each.",
+    )
+    default_landmarks: ClassVar[int | None] = 500  # enough for a surface; each costs one row of geodesics

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Function, Int, IntArray, Limits, Null, Real
+from lowfold._core.limits import Choice, Function, Int, IntArray, Null, Real
+from lowfold._core.params import param
 from lowfold._core.random import RandomState
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
@@ -20,14 +21,16 @@ from lowfold._core.types import Floats
 from lowfold.graph._neighborhoods import neighborhoods
 from lowfold.graph._source import Source
 from lowfold.graph._types import Neighbors
-from lowfold.methods._alignment_extend import ReconstructionRow
-from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit
-from lowfold.methods._parameters import LIMITS
+from lowfold.methods._base import Check
+from lowfold.methods._fit import Connected, Data, Fit
+from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._neighborhood import Needs
+from lowfold.methods._parameters import Seeded
+from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._placing.patches import ReconstructionRow
 from lowfold.methods._unfolding import (
+    UNBOUNDED,
     FactorOperator,
-    UnfoldingMethod,
-    directed,
     factor_pairs,
     pair_distances,
     warn_if_unproven,
@@ -41,51 +44,23 @@ from lowfold.sdp._solution import Callback, Solution
 TRANSFORMS = ("lsq", "direct")
 
 
-class LandmarkMVU(UnfoldingMethod):
+def _landmarks_fit(method: Any, data: Data) -> None:
+    given = np.ravel(method.landmarks)
+    if np.ndim(method.landmarks) > 0 and given.max() >= data.n:
+        raise InvalidInput(f"landmarks must be row numbers from 0 to {data.n - 1}; got {given.max()}")
+    m = min(int(given[0]) if np.ndim(method.landmarks) == 0 else len(given), data.n)
+    if method.n_components > m - 1:
+        raise InvalidInput(
+            f"n_components of LandmarkMVU must be at most {m - 1} for {m} landmarks; got {method.n_components}"
+        )
+
+
+class LandmarkMVU(Seeded, GraphMethod):
     """Unfold a few landmarks and let every other point follow by fixed weights.
 
     Y = Q U with U the landmarks' coordinates and Q (n, m) from the weights with which each point is rebuilt by its
     neighbours, so K = Q L Q' with L = U U' of size m x m: maximise tr K over psd L, centred, with the distances
     inside the landmarks' neighbourhoods held. Some 40 landmarks stand for thousands of points.
-
-    Parameters
-    ----------
-    {n_components}
-    landmarks : int of at least 2, or array of row numbers, default=40
-        How many, drawn at random (at most n; one more in every group of points that would lead to none), or which.
-    {n_neighbors}
-    {radius}
-    {metric}
-    {metric_params}
-    {search}
-    reconstruction_neighbors : int of at least 1, default=12
-        Neighbours that rebuild a point; at most n - 1 are used.
-    weights : {"affine", "convex"}, default="affine"
-        Weights that sum to 1, or of at least 0 besides.
-    reg : float of at least 0, default=1e-3
-        Ridge of the weights, relative to the trace, where a point has more neighbours than features.
-    transform_rule : {"lsq", "direct"}, default="lsq"
-        Q by least squares over all points, or by demanding that each is rebuilt exactly, which is ill-conditioned with
-        weights of both signs.
-    constraints : {"slack", "eq", "ineq"}, default="slack"
-        How pairs are held: by springs, exactly, or no farther than measured. Points of the form Q U need not satisfy
-        equalities: "eq" then ends with a warning.
-    nu : float above 0 or "auto", default="auto"
-        Stiffness of the springs, in units of the mean squared distance of the pairs. Used by "slack".
-    {on_disconnected}
-    {normalization}
-    solver : {"auto", "interior", "clarabel"}, default="auto"
-        Own dense interior-point method (which "auto" is), or Clarabel (extra `sdp`).
-    tol : float in (0, 1), default=1e-3
-        Relative duality gap (and, unless "slack", violation) at which the solver stops.
-    max_iter : int of at least 1, default=100
-        Most iterations.
-    callback : callable or None, default=None
-        callback(step) after every iteration; a true answer stops.
-    random_state : int, Generator, RandomState or None, default=0
-        Draws the landmarks.
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -107,71 +82,60 @@ class LandmarkMVU(UnfoldingMethod):
     (400, 2)
     """
 
-    symmetrize: ClassVar[str] = "union"
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        "landmarks": (Int(2), IntArray(0)),
-        "reconstruction_neighbors": (Int(1),),
-        "weights": (Choice(("affine", "convex")),),
-        "reg": (Real(0),),
-        "transform_rule": (Choice(TRANSFORMS),),
-        "constraints": (Choice(FORMS),),
-        "nu": (Real(0, open_low=True), Choice(("auto",))),
-        "solver": (Choice(("auto", "interior", "clarabel")),),
-        "max_iter": (Int(1),),
-        "callback": (Function("callback(step) -> stop?"), Null("none")),
-    }
+    landmarks: int | NDArray[np.int64] = param(
+        40,
+        Int(2),
+        IntArray(0),
+        "How many, drawn at random (at most n; one more in every group of points that would lead to none), or which.",
+    )
+    reconstruction_neighbors: int = param(12, Int(1), "Neighbours that rebuild a point; at most n - 1 are used.")
+    weights: str = param("affine", Choice(("affine", "convex")), "Weights that sum to 1, or of at least 0 besides.")
+    reg: float = param(
+        0.001, Real(0), "Ridge of the weights, relative to the trace, where a point has more neighbours than features."
+    )
+    transform_rule: str = param(
+        "lsq",
+        Choice(TRANSFORMS),
+        "Q by least squares over all points, or by demanding that each is rebuilt exactly, which is "
+        "ill-conditioned with weights of both signs.",
+    )
+    constraints: str = param(
+        "slack",
+        Choice(FORMS),
+        "How pairs are held: by springs, exactly, or no farther than measured. Points of the form Q U "
+        'need not satisfy equalities: "eq" then ends with a warning.',
+    )
+    nu: float | str = param(
+        "auto",
+        Real(0, open_low=True),
+        Choice(("auto",)),
+        'Stiffness of the springs, in units of the mean squared distance of the pairs. Used by "slack".',
+    )
+    solver: str = param(
+        "auto",
+        Choice(("auto", "interior", "clarabel")),
+        'Own dense interior-point method (which "auto" is), or Clarabel (extra `sdp`).',
+    )
+    tol: float = param(0.001, 'Relative duality gap (and, unless "slack", violation) at which the solver stops.')
+    max_iter: int = param(100, Int(1), "Most iterations.")
+    callback: Callback | None = param(
+        None,
+        Function("callback(step) -> stop?"),
+        Null("none"),
+        "callback(step) after every iteration; a true answer stops.",
+    )
+    random_state: RandomState = param(0, "Draws the landmarks.")
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        landmarks: int | NDArray[np.int64] = 40,
-        n_neighbors: int | NDArray[np.int64] | None = None,
-        radius: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        search: str = "auto",
-        reconstruction_neighbors: int = 12,
-        weights: str = "affine",
-        reg: float = 1e-3,
-        transform_rule: str = "lsq",
-        constraints: str = "slack",
-        nu: float | str = "auto",
-        on_disconnected: str = "connect",
-        normalization: str = "natural",
-        solver: str = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        callback: Callback | None = None,
-        random_state: RandomState = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.landmarks = landmarks
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.metric = metric
-        self.metric_params = metric_params
-        self.search = search
-        self.reconstruction_neighbors = reconstruction_neighbors
-        self.weights = weights
-        self.reg = reg
-        self.transform_rule = transform_rule
-        self.constraints = constraints
-        self.nu = nu
-        self.on_disconnected = on_disconnected
-        self.normalization = normalization
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.callback = callback
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    checks: ClassVar[tuple[Check, ...]] = (*GraphMethod.checks, _landmarks_fit)
 
-    def _embed(self, data: Data, run: Run) -> Fit:
+    def _needs(self) -> Needs:
+        return Needs(otherwise=UNBOUNDED)
+
+    def _recipe(self, data: Connected, run: Run) -> Fit:
+        if data.rows is not None and np.ndim(self.landmarks) > 0:
+            raise InvalidInput(
+                "pieces cannot be embedded one by one with given landmarks; pass their number, or connect"
+            )
         W = reconstruction_weights(*self._rebuilders(data, run), reg=self.reg, kind=self.weights)
         landmarks = self._landmarks(W, run)
         Q = landmark_transform(W, landmarks, kind=self.transform_rule)  # type: ignore[arg-type]
@@ -217,14 +181,13 @@ class LandmarkMVU(UnfoldingMethod):
             small, lift, program, solver=solver, tol=self.tol, max_iter=self.max_iter, callback=self.callback
         )
 
-    def _program(self, data: Data, landmarks: NDArray[np.int64]) -> Unfolding:
+    def _program(self, data: Connected, landmarks: NDArray[np.int64]) -> Unfolding:
         """Pairs inside the landmarks' neighbourhoods (landmark included), and bridges."""
-        pairs = neighbor_pairs(directed(data), landmarks)
+        pairs = neighbor_pairs(data.neighbors, landmarks)
         pairs, squared = with_bridges(data, pairs, pair_distances(data, pairs) ** 2)
-        assert data.graph is not None
         return unfolding_in(data.graph, pairs, squared, form=self.constraints, nu=self.nu)  # type: ignore[arg-type]
 
-    def _rebuilders(self, data: Data, run: Run) -> tuple[Source, Neighbors]:
+    def _rebuilders(self, data: Connected, run: Run) -> tuple[Source, Neighbors]:
         """The points and the neighbours that rebuild each; bridge ends count as neighbours of each other."""
         if data.source is None:
             raise InvalidInput(
@@ -253,24 +216,7 @@ class LandmarkMVU(UnfoldingMethod):
             chosen = np.sort(np.append(chosen, lost[0]))
         return chosen
 
-    def _check(self, data: Data) -> None:
-        super()._check(data)
-        if np.ndim(self.landmarks) > 0 and np.max(self.landmarks) >= data.n:
-            raise InvalidInput(f"landmarks must be row numbers from 0 to {data.n - 1}; got {np.max(self.landmarks)}")
-        m = min(int(self.landmarks) if np.ndim(self.landmarks) == 0 else len(np.ravel(self.landmarks)), data.n)
-        if self.n_components > m - 1:
-            raise InvalidInput(
-                f"n_components of LandmarkMVU must be at most {m - 1} for {m} landmarks; got {self.n_components}"
-            )
-
-    def _piecewise(self, data: Data, labels: NDArray[np.int64], run: Run) -> Fit:
-        if np.ndim(self.landmarks) > 0:
-            raise InvalidInput(
-                "pieces cannot be embedded one by one with given landmarks; pass their number, or connect"
-            )
-        return super()._piecewise(data, labels, run)
-
-    def kernel(self) -> FactorOperator:
+    def _operator(self) -> FactorOperator:
         """K = Q L Q' = Y Y', from the factor that the model keeps."""
         if not hasattr(self, "factor_"):
             raise InvalidInput(
@@ -279,7 +225,7 @@ class LandmarkMVU(UnfoldingMethod):
         return FactorOperator(self.factor_)
 
 
-def _rebuilt(data: Data, Q: Floats, landmarks: NDArray[np.int64]) -> float:
+def _rebuilt(data: Connected, Q: Floats, landmarks: NDArray[np.int64]) -> float:
     """How well Q rebuilds the data from the landmarks."""
     X = getattr(data.source, "X", None)
     if X is None:

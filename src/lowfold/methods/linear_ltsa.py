@@ -6,21 +6,22 @@ X --neighbours--> patches --local PCA--> V_i --align--> K = sum (I - G_i G_i') -
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.limits import Limits
 from lowfold._core.operators import SparseOperator
+from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
 from lowfold.kernels._alignment import align
 from lowfold.kernels._patches import Patches, geometry_of
 from lowfold.kernels._tangent import tangent_alignment
-from lowfold.methods._fit import Data, Fit
-from lowfold.methods._linear_graph import LINEAR_GRAPH_LIMITS, LinearGraphMethod
+from lowfold.methods._fit import Connected, Fit
+from lowfold.methods._linear_graph import LinearGraphMethod, linear_fit
+from lowfold.methods._neighborhood import Needs
 
 
 class LinearLTSA(LinearGraphMethod):
@@ -28,20 +29,6 @@ class LinearLTSA(LinearGraphMethod):
 
     Minimises tr(Y'K Y) with Y'Y = I over y = A'(x - mean), K the alignment matrix of LTSA. Its eigenvalues are none
     below the corresponding ones of `LTSA`.
-
-    Parameters
-    ----------
-    {n_components}
-    {n_neighbors}
-        Linear LTSA needs more than n_components of them.
-    {radius}
-    {point_metric}
-    {metric_params}
-    {search}
-    {energy}
-    {normalization}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -59,39 +46,20 @@ class LinearLTSA(LinearGraphMethod):
     (300, 2)
     """
 
-    limits: ClassVar[Limits] = LINEAR_GRAPH_LIMITS
+    n_neighbors: int | NDArray[np.int64] | None = param(
+        None,
+        "Nearest neighbours of each point, itself not counted. None is min(10, n - 1), or all within "
+        "`radius` if given. Linear LTSA needs more than n_components of them.",
+    )
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | NDArray[np.int64] | None = None,
-        radius: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        search: str = "auto",
-        energy: float = 1.0,
-        normalization: str = "natural",
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.metric = metric
-        self.metric_params = metric_params
-        self.search = search
-        self.energy = energy
-        self.normalization = normalization
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    keeps_neighbors: ClassVar[bool] = True
 
-    def _smallest_k(self) -> int:
-        return int(self.n_components) + 1
+    def _needs(self) -> Needs:
+        return Needs(least=self.n_components + 1, apart=True)
 
-    def _embed(self, data: Data, run: Run) -> Fit:
-        self.neighbors_ = self._neighborhoods(data, run)
-        return self._linear(self._alignment(data.points(), self.neighbors_, run), None, data, run, {})
+    def _recipe(self, data: Connected, run: Run) -> Fit:
+        K = self._alignment(data.points(), data.neighbors, run)
+        return linear_fit(K, None, data, self.n_components, self.energy, run, {})
 
     def _alignment(self, source: Points, neighbors: Neighbors, run: Run) -> SparseOperator:
         """Sum over the patches (each point with its neighbours) of I - G_i G_i'."""
@@ -99,6 +67,6 @@ class LinearLTSA(LinearGraphMethod):
         alignment, _ = tangent_alignment(patches, geometry_of(source, neighbors), self.n_components, run)
         return align(alignment, run=run)
 
-    def kernel(self) -> SparseOperator:
+    def _operator(self) -> SparseOperator:
         """The alignment matrix, rebuilt."""
-        return self._alignment(self._trained.source, self.neighbors_, self._run())
+        return self._alignment(self._trained.points, self.neighbors_, self._run())

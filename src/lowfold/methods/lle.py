@@ -6,25 +6,26 @@ X --neighbours--> N --reconstruction--> W --kernel--> K = (I - W)'(I - W) --eige
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.limits import Choice, Limits, Null, Real
+from lowfold._core.limits import Choice, Null, Real
+from lowfold._core.params import param
 from lowfold._core.run import Run
+from lowfold._core.types import Ints
 from lowfold.graph._source import Source
 from lowfold.graph._types import Neighbors
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._lle import REG_WHEN, WEIGHTS, outlier_factors, reconstruction_alignment
 from lowfold.kernels._patches import Geometry, Patches
-from lowfold.methods._alignment_extend import ReconstructionRow
-from lowfold.methods._alignment_method import AlignmentMethod
-from lowfold.methods._closed_classes import closed_class_labels, closed_classes_in_words
-from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit
+from lowfold.methods._alignment_method import AlignmentMethod, bottom, patch_corner
+from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._lle_neighborhoods import Clusters, cluster_neighborhoods, flat_neighborhoods
-from lowfold.methods._parameters import LIMITS
+from lowfold.methods._neighborhood import ByClosedClasses, Needs, distinct_neighborhoods
+from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._placing.patches import ReconstructionRow
 
 
 class LLE(AlignmentMethod):
@@ -33,42 +34,6 @@ class LLE(AlignmentMethod):
     w_i minimises ||x_i - sum_j w_ij x_j||^2 + ridge with sum_j w_ij = 1; such weights do not change under rotation,
     shift and scaling. Y minimises sum_i ||y_i - sum_j w_ij y_j||^2 = tr(Y' K Y), K = (I - W)'(I - W), with Y'Y = I
     and Y'1 = 0: the bottom eigenvectors after the constant.
-
-    Parameters
-    ----------
-    {n_components}
-    {n_neighbors}
-        LLE needs more than n_components of them.
-    {radius}
-    {metric}
-    {metric_params}
-    {search}
-    reg : float of at least 0, default=1e-3
-        Ridge on the weights, as a share of the trace of the local Gram matrix C, so that scaling the data changes
-        nothing. 0 gives the limit of a vanishing ridge, whatever the rank of C.
-    reg_when : {"always", "k>D", "k>d", "never"}, default="always"
-        Which neighbourhoods get the ridge: all; those with more points than features (where weights are not unique;
-        with distances instead of features, all); those with more points than n_components; none.
-    weights : {"affine", "clipped", "convex"}, default="affine"
-        Weights of either sign; negative ones set to 0 and the rest scaled to sum 1; or the best weights that are not
-        negative, coordinates of the nearest point in the neighbours' hull.
-    flatness : float in (0, 1) or None, default=None
-        Neighbourhoods that adapt to sampling and curvature: each point keeps its nearest of the n_neighbors for as
-        long as at most this share of their energy lies off the best n_components directions; at least n_components +
-        2.
-    clusters : int, array of one label per point, or None, default=None
-        Neighbours only from the point's own cluster, at most n_neighbors; an int finds so many clusters by K-means.
-        Clusters are then pieces that `on_disconnected` joins.
-    robust : float above 0 or None, default=None
-        Outliers count less, in both roles: with rho_i = 1 / (1 + (r_i / s)^2), r_i the residual of point i's
-        reconstruction and s `robust` times the median residual, its term is multiplied by rho_i, and the ridge on its
-        weight in other points' reconstructions divided by rho_i. 3 is a good value.
-    {on_disconnected}
-    {normalization}
-    {solver}
-    {tol}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -88,75 +53,75 @@ class LLE(AlignmentMethod):
     (600, 2)
     """
 
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        "reg": (Real(0),),
-        "reg_when": (Choice(REG_WHEN),),
-        "weights": (Choice(WEIGHTS),),
-        "flatness": (Real(0, 1, open_low=True, open_high=True), Null("every point keeps n_neighbors")),
-        "clusters": (Clusters(),),
-        "robust": (Real(0, open_low=True), Null("all points count the same")),
-    }
+    n_neighbors: int | NDArray[np.int64] | None = param(
+        None,
+        "Nearest neighbours of each point, itself not counted. None is min(10, n - 1), or all within "
+        "`radius` if given. LLE needs more than n_components of them.",
+    )
+    reg: float = param(
+        0.001,
+        Real(0),
+        "Ridge on the weights, as a share of the trace of the local Gram matrix C, so that scaling "
+        "the data changes nothing. 0 gives the limit of a vanishing ridge, whatever the rank of C.",
+    )
+    reg_when: str = param(
+        "always",
+        Choice(REG_WHEN),
+        "Which neighbourhoods get the ridge: all; those with more points than features (where weights "
+        "are not unique; with distances instead of features, all); those with more points than "
+        "n_components; none.",
+    )
+    weights: str = param(
+        "affine",
+        Choice(WEIGHTS),
+        "Weights of either sign; negative ones set to 0 and the rest scaled to sum 1; or the best "
+        "weights that are not negative, coordinates of the nearest point in the neighbours' hull.",
+    )
+    flatness: float | None = param(
+        None,
+        Real(0, 1, open_low=True, open_high=True),
+        Null("every point keeps n_neighbors"),
+        "Neighbourhoods that adapt to sampling and curvature: each point keeps its nearest of the "
+        "n_neighbors for as long as at most this share of their energy lies off the best n_components "
+        "directions; at least n_components + 2.",
+    )
+    clusters: int | NDArray[Any] | None = param(
+        None,
+        Clusters(),
+        "Neighbours only from the point's own cluster, at most n_neighbors; an int finds so many "
+        "clusters by K-means. Clusters are then pieces that `on_disconnected` joins.",
+    )
+    robust: float | None = param(
+        None,
+        Real(0, open_low=True),
+        Null("all points count the same"),
+        "Outliers count less, in both roles: with rho_i = 1 / (1 + (r_i / s)^2), r_i the residual of "
+        "point i's reconstruction and s `robust` times the median residual, its term is multiplied by "
+        "rho_i, and the ridge on its weight in other points' reconstructions divided by rho_i. 3 is a "
+        "good value.",
+    )
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | NDArray[np.int64] | None = None,
-        radius: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        search: str = "auto",
-        reg: float = 1e-3,
-        reg_when: str = "always",
-        weights: str = "affine",
-        flatness: float | None = None,
-        clusters: int | NDArray[Any] | None = None,
-        robust: float | None = None,
-        on_disconnected: str = "connect",
-        normalization: str = "natural",
-        solver: str = "auto",
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.metric = metric
-        self.metric_params = metric_params
-        self.search = search
-        self.reg = reg
-        self.reg_when = reg_when
-        self.weights = weights
-        self.flatness = flatness
-        self.clusters = clusters
-        self.robust = robust
-        self.on_disconnected = on_disconnected
-        self.normalization = normalization
-        self.solver = solver
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _search(self, source: Source, run: Run) -> Neighbors:
-        found = (
-            super()._search(source, run)
-            if self.clusters is None
-            else cluster_neighborhoods(source, self.clusters, self._k(source.n), self.radius, self.search, run)
+    def _needs(self) -> Needs:
+        d = self.n_components
+        plain = self.clusters is None and self.flatness is None
+        return Needs(
+            least=d + 1,
+            distinct=True,
+            hangs=ByClosedClasses(),
+            search=None if plain else self._search,
+            corner=partial(patch_corner, d=d),
         )
+
+    def _search(self, source: Source, k: int | Ints | None, run: Run) -> Neighbors:
+        """Neighbours inside clusters, cut where the manifold bends."""
+        asked = self._asked()
+        if self.clusters is None:
+            found = distinct_neighborhoods(source, asked.nearest(source, k, run), asked, self.n_components + 1, run)
+        else:
+            found = cluster_neighborhoods(source, self.clusters, k, self.radius, self.search, run)
         return found if self.flatness is None else flat_neighborhoods(source, found, self.n_components, self.flatness)
 
-    def _piece_labels(self, data: Data) -> NDArray[np.int64]:
-        assert data.neighbors is not None
-        return closed_class_labels(data.neighbors)
-
-    def _pieces_in_words(self, data: Data, labels: NDArray[np.int64], run: Run) -> str:
-        assert data.neighbors is not None
-        return closed_classes_in_words(data.neighbors, labels)
-
-    def _alignment(self, data: Data, geometry: Geometry, run: Run) -> tuple[Alignment, dict[str, Any]]:
-        assert data.neighbors is not None
+    def _alignment(self, data: Connected, geometry: Geometry, run: Run) -> tuple[Alignment, dict[str, Any]]:
         patches = Patches.around(data.neighbors)
         weigh = partial(
             reconstruction_alignment,
@@ -175,9 +140,9 @@ class LLE(AlignmentMethod):
             alignment, _ = weigh(rho=rho)
         return alignment, {"local_errors_": residuals, "robust_weights_": rho}
 
-    def _embed(self, data: Data, run: Run) -> Fit:
-        K, errors = self._operator(data, run)  # (I - W)'(I - W)
-        pairs = self._bottom(K, data, run)
+    def _recipe(self, data: Connected, run: Run) -> Fit:
+        K, errors = self._aligned(data, run)  # (I - W)'(I - W)
+        pairs, _ = bottom(K, data, self.n_components, run)
         return Fit(
             coordinates=pairs.vectors,
             pairs=pairs,

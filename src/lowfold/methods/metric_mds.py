@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Int, Limits, Null, Real, RealArray
+from lowfold._core.limits import Choice, Function, Int, Null, Real, RealArray
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator
+from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.methods._base import Method
+from lowfold.methods._base import Check, Method
 from lowfold.methods._descent import (
     Shepard,
     held_bytes,
@@ -27,54 +28,27 @@ from lowfold.methods._descent import (
     stress_terms,
     weight_operator,
 )
-from lowfold.methods._descent_extend import StressRow
-from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Data, Fit
-from lowfold.methods._parameters import CALLBACK, LIMITS
+from lowfold.methods._parameters import Distances, Seeded
+from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._placing.stress import StressRow
 from lowfold.optimize._descend import descend
 from lowfold.optimize._momentum import Callback
 from lowfold.optimize._smacof import Minimum, majorise
 from lowfold.optimize._stress import FACTORED, EdgeTerms, PairTerms
 
 
-class MetricMDS(Method):
+def _algorithm_fits(method: Any, data: Data) -> None:
+    if method.algorithm == "smacof" and method.p != 2:
+        raise InvalidInput(f"algorithm='smacof' needs p=2; got p={method.p:g}; use algorithm='gradient' or 'auto'")
+
+
+class MetricMDS(Distances, Seeded, Method):
     """Place points so that their distances come close to the given dissimilarities, in the sense of stress.
 
     Minimises sigma(Y) = sum_{i<j} w_ij (delta_ij - ||y_i - y_j||)^2. Other than the strain of `ClassicalMDS` it allows
     weights, missing pairs and other distances of the output, and has no closed form: it is lowered step by step, by
     majorisation (each step minimises a quadratic above it) or by gradient descent, to a local minimum.
-
-    Parameters
-    ----------
-    {n_components}
-    {metric}
-    {metric_params}
-    weights : None, "sammon" or array (n, n), default=None
-        Weights of the pairs: all 1; 1 / delta_ij (Sammon's mapping: small dissimilarities count more; pairs at 0 weigh
-        as the nearest pair above 0); or a symmetric matrix, 0 for a pair to leave out. Unmeasured pairs are always left
-        out.
-    p : float of at least 1, default=2
-        Distances of the output are (sum_k |y_ik - y_jk|^p)^(1/p): 2 Euclidean, 1 city block, whose stress has kinks at
-        which a descent can end early: use several starts.
-    algorithm : {"auto", "smacof", "gradient"}, default="auto"
-        Majorisation (p = 2 only), or steepest descent with a line search. "auto" majorises where it can.
-    init : {"classical", "random"} or array (n, n_components), default="classical"
-        Where to start: classical MDS (missing pairs bridged by shortest paths), a random layout, or a given one.
-    landmarks : int of at least 2 or None, default=None
-        Points that the classical start is computed from, the others triangulated. None is all up to 5,000 points and
-        where the start is PCA, else 500; 200 where pairs are missing.
-    n_init : int, default=1
-        Starts; those after the first are random. The least stress counts.
-    max_iter : int, default=300
-        Steps of one descent.
-    tol : float in (0, 1), default=1e-6
-        A descent ends when a step (of "gradient": ten steps) lowers stress by less than this share of the sum of
-        squared distances. "smacof" looks for two such steps running.
-    {callback}
-    {normalization}
-    {random_state}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -96,59 +70,55 @@ class MetricMDS(Method):
     (0.0, 5.0)
     """
 
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        "weights": (Null("all 1"), Choice(("sammon",)), RealArray("a matrix of finite numbers, a row per point")),
-        "p": (Real(1),),
-        "algorithm": (Choice(("auto", "smacof", "gradient")),),
-        "init": (Choice(("classical", "random")), RealArray("an array with a row per point")),
-        "landmarks": (Int(2), Null("a rule")),
-        "n_init": (Int(1),),
-        "max_iter": (Int(1),),
-        "callback": CALLBACK,
-    }
+    weights: Any = param(
+        None,
+        Null("all 1"),
+        Choice(("sammon",)),
+        RealArray("a matrix of finite numbers, a row per point"),
+        "Weights of the pairs: all 1; 1 / delta_ij (Sammon's mapping: small dissimilarities count "
+        "more; pairs at 0 weigh as the nearest pair above 0); or a symmetric matrix, 0 for a pair to "
+        "leave out. Unmeasured pairs are always left out.",
+    )
+    p: float = param(
+        2.0,
+        Real(1),
+        "Distances of the output are (sum_k |y_ik - y_jk|^p)^(1/p): 2 Euclidean, 1 city block, whose "
+        "stress has kinks at which a descent can end early: use several starts.",
+    )
+    algorithm: str = param(
+        "auto",
+        Choice(("auto", "smacof", "gradient")),
+        'Majorisation (p = 2 only), or steepest descent with a line search. "auto" majorises where it can.',
+    )
+    init: Any = param(
+        "classical",
+        Choice(("classical", "random")),
+        RealArray("an array with a row per point"),
+        "Where to start: classical MDS (missing pairs bridged by shortest paths), a random layout, or a given one.",
+    )
+    landmarks: int | None = param(
+        None,
+        Int(2),
+        Null("a rule"),
+        "Points that the classical start is computed from, the others triangulated. None is all up to "
+        "5,000 points and where the start is PCA, else 500; 200 where pairs are missing.",
+    )
+    n_init: int = param(1, Int(1), "Starts; those after the first are random. The least stress counts.")
+    max_iter: int = param(300, Int(1), "Steps of one descent.")
+    tol: float = param(
+        1e-06,
+        Real(0, 1, open_low=True, open_high=True),
+        'A descent ends when a step (of "gradient": ten steps) lowers stress by less than this share '
+        'of the sum of squared distances. "smacof" looks for two such steps running.',
+    )
+    callback: Callback | None = param(
+        None,
+        Function("f(iteration, cost, layout)"),
+        Null("none"),
+        "Called after every step as callback(iteration, stress, layout); returning True ends the descent.",
+    )
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        weights: Any = None,
-        p: float = 2.0,
-        algorithm: str = "auto",
-        init: Any = "classical",
-        landmarks: int | None = None,
-        n_init: int = 1,
-        max_iter: int = 300,
-        tol: float = 1e-6,
-        callback: Callback | None = None,
-        normalization: str = "natural",
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.metric = metric
-        self.metric_params = metric_params
-        self.weights = weights
-        self.p = p
-        self.algorithm = algorithm
-        self.init = init
-        self.landmarks = landmarks
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.callback = callback
-        self.normalization = normalization
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _check(self, data: Data) -> None:
-        super()._check(data)
-        if self.algorithm == "smacof" and self.p != 2:
-            raise InvalidInput(f"algorithm='smacof' needs p=2; got p={self.p:g}; use algorithm='gradient' or 'auto'")
+    checks: ClassVar[tuple[Check, ...]] = (*Method.checks, _algorithm_fits)
 
     def _embed(self, data: Data, run: Run) -> Fit:
         terms = stress_terms(data, self.weights, run)
@@ -218,7 +188,7 @@ class MetricMDS(Method):
     def _terms(self) -> PairTerms | EdgeTerms:
         return stress_terms(Data(self._trained.source, graph=self._trained.graph), self.weights, self._run())
 
-    def kernel(self) -> DenseOperator:
+    def _operator(self) -> DenseOperator:
         """The matrix B(Y) of the last majorisation step: at the minimum V^+ B(Y) Y = Y, with V the weights' Laplacian.
 
         With all weights 1 the columns of Y are eigenvectors of B(Y) for the eigenvalue n.

@@ -10,23 +10,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Int, IntArray, Limits, Null, Real
+from lowfold._core.limits import Int, IntArray, Null, Real
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator
+from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
 from lowfold.lowrank._multilinear import mode_product, multilinear_axes
 from lowfold.lowrank._principal import principal_axes
-from lowfold.methods._fit import Data, Fit, Queries, Trained
-from lowfold.methods._input import check_range
+from lowfold.methods._base import Check
+from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
+from lowfold.methods._input import Reader, Rows
 from lowfold.methods._linear_method import LinearMethod
-from lowfold.methods._parameters import LIMITS
-from lowfold.metrics._resolve import resolve_metric
+
+
+def _fits_memory(method: Any, data: Data) -> None:
+    X = data.points().X
+    require(8.0 * X.size * 4, f"MultilinearPCA of {X.shape}", "use fewer samples, or PCA.fit_blocks on flattened rows")
 
 
 class MultilinearPCA(LinearMethod):
@@ -36,20 +39,6 @@ class MultilinearPCA(LinearMethod):
     X_i x_1 U_1' ... x_M U_M', found in turn until nothing is gained; the n_components principal components of these are
     the coordinates. sum_m I_m P_m numbers take the place of PCA's prod_m I_m for each component. With rows of features
     (M = 1) and all directions kept it is PCA.
-
-    Parameters
-    ----------
-    {n_components}
-    ranks : list of ints or None, default=None
-        P_1, ..., P_M. None takes for each axis the fewest that keep the share `energy` of the scatter.
-    energy : float in (0, 1], default=0.97
-        For ranks=None.
-    max_iter : int of at least 1, default=50
-        Rounds over all axes.
-    {normalization}
-    {tol}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -71,33 +60,22 @@ class MultilinearPCA(LinearMethod):
     ((30, 2), [(8, 3), (6, 2)])
     """
 
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        "ranks": (IntArray(1), Null("by energy")),
-        "energy": (Real(0, 1, open_low=True),),
-        "max_iter": (Int(1),),
-    }
+    ranks: list[int] | tuple[int, ...] | None = param(
+        None,
+        IntArray(1),
+        Null("by energy"),
+        "P_1, ..., P_M. None takes for each axis the fewest that keep the share `energy` of the scatter.",
+    )
+    energy: float = param(0.97, Real(0, 1, open_low=True), "For ranks=None.")
+    max_iter: int = param(50, Int(1), "Rounds over all axes.")
+    tol: float = param(
+        1e-06,
+        Real(0, 1, open_low=True, open_high=True),
+        "Gap-relative residual at which the eigen-solver stops; it bounds the angle to the true eigenvectors.",
+    )
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        ranks: list[int] | tuple[int, ...] | None = None,
-        energy: float = 0.97,
-        max_iter: int = 50,
-        normalization: str = "natural",
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.ranks = ranks
-        self.energy = energy
-        self.max_iter = max_iter
-        self.normalization = normalization
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    reader: ClassVar[Reader] = Rows(nd=True)
+    checks: ClassVar[tuple[Check, ...]] = (_fits_memory,)
 
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X
@@ -118,7 +96,6 @@ class MultilinearPCA(LinearMethod):
         extra = {
             "modes_": tuple(U.astype(X.dtype) for U in modes.matrices),
             "ranks_": tuple(U.shape[1] for U in modes.matrices),
-            "shape_": X.shape[1:],
             "components_": there.directions().reshape(d, *X.shape[1:]).astype(X.dtype),
             "mean_": mean.astype(X.dtype),
             "explained_variance_ratio_": axes.pairs.values / total if total > 0 else np.zeros(d),
@@ -139,55 +116,24 @@ class MultilinearPCA(LinearMethod):
             )
         return ranks
 
-    def kernel(self) -> DenseOperator:
+    def _operator(self) -> DenseOperator:
         """The covariance of the small arrays, vectorised."""
-        T = np.subtract(self._trained.source.X, self._extend.mean, dtype=np.float64)
+        T = np.subtract(self._trained.points.X, self._extend.mean, dtype=np.float64)
         core = mode_product(T, self._extend.modes).reshape(len(T), -1)
         return DenseOperator(core.T @ core / max(len(T) - 1, 1), psd=True)
 
-    # Arrays of any number of axes -----------------------------------------------------------------------------------
-
-    def _read(self, X: Any) -> Data:
-        return Data(Points(self._read_rows(X, reset=True), resolve_metric("euclidean", None, None)))
-
-    def _read_rows(self, X: Any, *, reset: bool = False) -> NDArray[np.floating]:
-        least = 2 if reset else 1
-        rows = np.asarray(
-            validate_data(
-                self, X, reset=reset, dtype=[np.float64, np.float32], order="C", allow_nd=True, ensure_min_samples=least
-            )
-        )
-        check_range(rows.reshape(len(rows), -1))
-        if not reset and rows.shape[1:] != self.shape_:
-            raise InvalidInput(
-                f"X has samples of shape {rows.shape[1:]}, but MultilinearPCA was fitted on {self.shape_}"
-            )
-        return rows
-
-    def _check(self, data: Data) -> None:
-        X = data.points().X
-        require(
-            8.0 * X.size * 4, f"MultilinearPCA of {X.shape}", "use fewer samples, or PCA.fit_blocks on flattened rows"
-        )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = True
-        return tags
-
 
 @dataclass(frozen=True, eq=False)
-class MultilinearMap:
+class MultilinearMap(Extension):
     """y = V' vec((x - mean) x_1 U_1' ... x_M U_M'), and back the same way with the transposes."""
 
     mean: Floats
     modes: tuple[Floats, ...]
     V: Floats
-    neighbors: ClassVar[bool] = False
+    looks: ClassVar[Looks] = "nowhere"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
-        assert isinstance(queries, np.ndarray)
-        T = np.subtract(queries, self.mean, dtype=np.float64)
+        T = np.subtract(feature_rows(queries), self.mean, dtype=np.float64)
         return np.asarray(mode_product(T, self.modes).reshape(len(T), -1) @ self.V)
 
     def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:

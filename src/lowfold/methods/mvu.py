@@ -5,22 +5,20 @@ X --neighbours--> N --all pairs inside each--> (i, j), s_ij --semidefinite progr
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Function, Int, Limits, Null, Real
+from lowfold._core.limits import Choice, Function, Int, Null, Real
+from lowfold._core.params import param
 from lowfold._core.run import Run
-from lowfold.methods._alignment_extend import ReconstructionRow
-from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit
-from lowfold.methods._parameters import LIMITS
+from lowfold.methods._fit import Connected, Fit
+from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._neighborhood import Needs
+from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._placing.patches import ReconstructionRow
 from lowfold.methods._unfolding import (
+    UNBOUNDED,
     FactorOperator,
-    UnfoldingMethod,
-    directed,
     factor_pairs,
     pair_distances,
     warn_if_unproven,
@@ -31,50 +29,13 @@ from lowfold.sdp._program import FORMS, neighbor_pairs, unfolding, variance_boun
 from lowfold.sdp._solution import Callback
 
 
-class MVU(UnfoldingMethod):
+class MVU(GraphMethod):
     """Pull the points as far apart as their local distances allow.
 
     maximise tr K over centred psd K, with K_ii + K_jj - 2 K_ij held at the measured s_ij for all pairs inside {i} and
     its neighbours, so that local distances and angles are kept. The coordinates are Y = V sqrt(lambda) for the leading
     eigenpairs of K; the number of large eigenvalues shows the dimension. The program is convex: its answer is unique in
     value and comes with a proof, the duality gap.
-
-    Parameters
-    ----------
-    {n_components}
-    {n_neighbors}
-    {radius}
-    {metric}
-    {metric_params}
-    {search}
-    constraints : {"slack", "eq", "ineq"}, default="slack"
-        How pairs are held: by springs, maximise tr K - nu sum (d_ij^2 - s_ij)^2; exactly; or no farther than measured.
-        Exact equalities inside neighbourhoods of more than D + 1 points of R^D leave the data rigid: nothing can
-        unfold, and the answer, proven at once, is the data. Inequalities unfold, but may narrow a sheet to lengthen it.
-    nu : float above 0 or "auto", default="auto"
-        Stiffness of the springs, in units of the mean s_ij. "auto" allows a mean stretch of about 0.2%. Used by
-        "slack".
-    n_eigenvectors : int of at least 1, default=10
-        Eigenvectors of the graph Laplacian in the first, factorised solve of "lowrank" and "factorized".
-    {on_disconnected}
-    {normalization}
-    solver : {"auto", "facial", "interior", "barrier", "lowrank", "factorized", "clarabel"}, default="auto"
-        Equalities on the face that rigid neighbourhoods leave to K; dense interior point; a dual barrier for springs
-        between a few hundred points of many dimensions; a low-rank factor with certificate; the graph-Laplacian form
-        refined at low rank, for thousands of points, whose gap is reported but not driven to `tol`; Clarabel (extra
-        `sdp`) for a few dozen points.
-        "auto": "facial" for equalities that leave up to 40 dimensions, else "interior" up to 1,500 pairs, "barrier" for
-        springs of up to 600 points with 12 pairs or more each, "lowrank" up to 3,000 points, then "factorized".
-        `solver_` records it.
-    tol : float in (0, 1), default=1e-3
-        Relative duality gap (and, unless "slack", violation of the constraints) at which the solver stops.
-    max_iter : int of at least 1 or None, default=None
-        Most rounds of "lowrank" and "factorized" (None: 15), most iterations of the other solvers (None: 100).
-    callback : callable or None, default=None
-        callback(step) after every iteration, with step.primal, step.dual, step.gap, step.violation, step.rank; a true
-        answer stops the solver there.
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -101,58 +62,57 @@ class MVU(UnfoldingMethod):
     (1, 143.0, 143.0)
     """
 
-    symmetrize: ClassVar[str] = "union"
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        "constraints": (Choice(FORMS),),
-        "nu": (Real(0, open_low=True), Choice(("auto",))),
-        "n_eigenvectors": (Int(1),),
-        "solver": (Choice(SOLVERS),),
-        "max_iter": (Int(1), Null("100 iterations, 15 rounds of the low-rank solvers")),
-        "callback": (Function("callback(step) -> stop?"), Null("none")),
-    }
+    constraints: str = param(
+        "slack",
+        Choice(FORMS),
+        "How pairs are held: by springs, maximise tr K - nu sum (d_ij^2 - s_ij)^2; exactly; or no "
+        "farther than measured. Exact equalities inside neighbourhoods of more than D + 1 points of "
+        "R^D leave the data rigid: nothing can unfold, and the answer, proven at once, is the data. "
+        "Inequalities unfold, but may narrow a sheet to lengthen it.",
+    )
+    nu: float | str = param(
+        "auto",
+        Real(0, open_low=True),
+        Choice(("auto",)),
+        'Stiffness of the springs, in units of the mean s_ij. "auto" allows a mean stretch of about '
+        '0.2%. Used by "slack".',
+    )
+    n_eigenvectors: int = param(
+        10, Int(1), 'Eigenvectors of the graph Laplacian in the first, factorised solve of "lowrank" and "factorized".'
+    )
+    solver: str = param(
+        "auto",
+        Choice(SOLVERS),
+        "Equalities on the face that rigid neighbourhoods leave to K; dense interior point; a dual "
+        "barrier for springs between a few hundred points of many dimensions; a low-rank factor with "
+        "certificate; the graph-Laplacian form refined at low rank, for thousands of points, whose "
+        "gap is reported but not driven to `tol`; Clarabel (extra `sdp`) for a few dozen points. "
+        '"auto": "facial" for equalities that leave up to 40 dimensions, else "interior" up to 1,500 '
+        'pairs, "barrier" for springs of up to 600 points with 12 pairs or more each, "lowrank" up to '
+        '3,000 points, then "factorized". `solver_` records it.',
+    )
+    tol: float = param(
+        0.001, 'Relative duality gap (and, unless "slack", violation of the constraints) at which the solver stops.'
+    )
+    max_iter: int | None = param(
+        None,
+        Int(1),
+        Null("100 iterations, 15 rounds of the low-rank solvers"),
+        'Most rounds of "lowrank" and "factorized" (None: 15), most iterations of the other solvers (None: 100).',
+    )
+    callback: Callback | None = param(
+        None,
+        Function("callback(step) -> stop?"),
+        Null("none"),
+        "callback(step) after every iteration, with step.primal, step.dual, step.gap, step.violation, "
+        "step.rank; a true answer stops the solver there.",
+    )
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | NDArray[np.int64] | None = None,
-        radius: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        search: str = "auto",
-        constraints: str = "slack",
-        nu: float | str = "auto",
-        n_eigenvectors: int = 10,
-        on_disconnected: str = "connect",
-        normalization: str = "natural",
-        solver: str = "auto",
-        tol: float = 1e-3,
-        max_iter: int | None = None,
-        callback: Callback | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.metric = metric
-        self.metric_params = metric_params
-        self.search = search
-        self.constraints = constraints
-        self.nu = nu
-        self.n_eigenvectors = n_eigenvectors
-        self.on_disconnected = on_disconnected
-        self.normalization = normalization
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.callback = callback
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    def _needs(self) -> Needs:
+        return Needs(otherwise=UNBOUNDED)
 
-    def _embed(self, data: Data, run: Run) -> Fit:
-        pairs = neighbor_pairs(directed(data))
+    def _recipe(self, data: Connected, run: Run) -> Fit:
+        pairs = neighbor_pairs(data.neighbors)
         pairs, squared = with_bridges(data, pairs, pair_distances(data, pairs) ** 2)
         program = unfolding(data.n, pairs, squared, form=self.constraints, nu=self.nu)  # type: ignore[arg-type]
         solution = unfold(
@@ -192,7 +152,7 @@ class MVU(UnfoldingMethod):
             },
         )
 
-    def kernel(self) -> FactorOperator:
+    def _operator(self) -> FactorOperator:
         """K = Y Y', from the factor that the model keeps."""
         if not hasattr(self, "factor_"):
             raise InvalidInput(

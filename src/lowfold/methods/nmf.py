@@ -12,39 +12,28 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.errors import AccuracyWarning, InvalidInput
-from lowfold._core.limits import Choice, Int, Limits
+from lowfold._core.errors import AccuracyWarning
+from lowfold._core.limits import Choice, Int, Real
 from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.params import param
 from lowfold._core.run import Run
-from lowfold._core.types import Floats
+from lowfold._core.types import AnyFloats, Floats
 from lowfold._core.warn import warn
 from lowfold.graph._types import Neighbors
 from lowfold.lowrank._scatter import Scatter
-from lowfold.methods._fit import Data, Fit, Queries, Trained
+from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
+from lowfold.methods._input import Reader, Rows
 from lowfold.methods._linear_method import LinearMethod
-from lowfold.methods._parameters import LIMITS
+from lowfold.methods._parameters import Seeded
 
 
-class NMF(LinearMethod):
+class NMF(Seeded, LinearMethod):
     """Each row as a sum of parts: x ~ y H with y >= 0 and H >= 0, minimising ||X - Y H||_F.
 
     Parts can only be added, never subtracted, so they tend to be local (parts of faces, topics of texts).
     scikit-learn's coordinate descent finds H; the coordinates of any row, old or new, are its least squares solution
     with y >= 0, which is unique up to H and found exactly. X must not be negative.
-
-    Parameters
-    ----------
-    {n_components}
-    init : {"nndsvda", "nndsvd", "random"}, default="nndsvda"
-        Start, as in scikit-learn.
-    max_iter : int of at least 1, default=1000
-    tol : float in (0, 1), default=1e-4
-    random_state : int, Generator, RandomState or None, default=0
-        For init="random", and for the order of the updates.
-    {normalization}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -62,38 +51,26 @@ class NMF(LinearMethod):
     0.0
     """
 
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        "init": (Choice(("nndsvda", "nndsvd", "random")),),
-        "max_iter": (Int(1),),
-    }
+    init: str = param("nndsvda", Choice(("nndsvda", "nndsvd", "random")), "Start, as in scikit-learn.")
+    max_iter: int = param(
+        1000,
+        Int(1),
+        "Steps at most.",
+    )
+    tol: float = param(
+        0.0001,
+        Real(0, 1, open_low=True, open_high=True),
+        "Projected gradient, relative to the first, at which the descent stops.",
+    )
+    random_state: Any = param(0, 'For init="random", and for the order of the updates.')
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        init: str = "nndsvda",
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        random_state: Any = 0,
-        normalization: str = "natural",
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.normalization = normalization
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    reader: ClassVar[Reader] = Rows(positive=True)
 
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X
         H, steps = self._parts(X, run)
         there = NonnegativeRow(H)
-        Y = there.place(None, X, None, run)  # type: ignore[arg-type]
+        Y = there.rows(X, run)
         error = float(np.linalg.norm(X - Y @ H))
         self._judge(X, Y, H)
         extra = {"components_": H.astype(X.dtype), "reconstruction_error_": error, "n_iter_": steps}
@@ -127,50 +104,33 @@ class NMF(LinearMethod):
                 AccuracyWarning,
             )
 
-    def kernel(self) -> DenseOperator:
+    def _operator(self) -> DenseOperator:
         """The second moments X'X / n."""
-        X = self._trained.source.X
+        X = self._trained.points.X
         return DenseOperator(Scatter(X, np.zeros(X.shape[1]), divisor=len(X)).dense(), psd=True)
-
-    def _check(self, data: Data) -> None:
-        super()._check(data)
-        self._refuse_negative(data.points().X)
-
-    def _read_rows(self, X: Any) -> Any:
-        rows = super()._read_rows(X)
-        self._refuse_negative(rows)
-        return rows
-
-    def _refuse_negative(self, X: NDArray[np.floating]) -> None:
-        if X.min(initial=0.0) < 0:
-            raise InvalidInput(
-                f"Negative values in data passed to NMF: X must be 0 or more, its smallest is {X.min():g}"
-            )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
 
 
 @dataclass(frozen=True, eq=False)
-class NonnegativeRow:
+class NonnegativeRow(Extension):
     """y >= 0 minimising |x - y H|, exactly (Lawson & Hanson's active set), row by row; back x = y H."""
 
     H: Floats
-    neighbors: ClassVar[bool] = False
+    looks: ClassVar[Looks] = "nowhere"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        return self.rows(feature_rows(queries), run)
+
+    def rows(self, X: AnyFloats, run: Run) -> Floats:
+        """The coordinates of every row of X."""
         from scipy.optimize import nnls
 
-        assert isinstance(queries, np.ndarray)
-        out = np.empty((len(queries), len(self.H)))
-        parts = block_slices(len(queries), 1024)
+        out = np.empty((len(X), len(self.H)))
+        parts = block_slices(len(X), 1024)
         A = np.ascontiguousarray(self.H.T)
 
         def work(b: int) -> None:
             for i in range(parts[b].start, parts[b].stop):
-                out[i] = nnls(A, queries[i].astype(np.float64))[0]
+                out[i] = nnls(A, X[i].astype(np.float64))[0]
 
         run_blocks(work, len(parts), n_jobs=run.n_jobs)
         return out

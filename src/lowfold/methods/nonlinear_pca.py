@@ -13,44 +13,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Flag, Function, Int, Limits
+from lowfold._core.limits import Choice, Flag, Function, Int
 from lowfold._core.operators import DenseOperator
+from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._types import Neighbors
 from lowfold.lowrank._principal import ROUTES, principal_axes
 from lowfold.lowrank._scatter import Scatter
 from lowfold.lowrank._veronese import Vanishing, vanishing, veronese
-from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit, Queries, Trained
+from lowfold.methods._base import Check
+from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._linear_method import LinearMethod, project
-from lowfold.methods._parameters import LIMITS
+from lowfold.methods._parameters import Solved
+from lowfold.methods._placing.maps import Barycentric
 
 
-class NonlinearPCA(LinearMethod):
+def _options_belong(method: Any, data: Data) -> None:
+    if callable(method.feature_map) and (method.degree != 2 or method.weighted):
+        raise InvalidInput('degree and weighted of NonlinearPCA belong to feature_map="veronese"')
+
+
+class NonlinearPCA(Solved, LinearMethod):
     """PCA of features phi(x) that are computed: monomials of one degree (the Veronese map), or a function of your own.
 
     Data on a quadric, or on a union of subspaces, lie on a hyperplane, or in a subspace, of their monomials:
     `vanishing` finds the equations. Where features outnumber points the n x n Gram matrix is used (the dual route).
-
-    Parameters
-    ----------
-    {n_components}
-    feature_map : "veronese" or callable, default="veronese"
-        All monomials of `degree`, in degree-lexicographic order; or a function that maps an array (n, D) to features
-        (n, M).
-    degree : int of at least 1, default=2
-    weighted : bool, default=False
-        Multiply each monomial by the root of its multinomial coefficient: then <phi(x), phi(y)> = (x'y)^degree, and the
-        result is that of `KernelPCA` with kernel="poly", coef0=0, gamma=1.
-    center : bool, default=True
-        About the mean of the features; False for linear structure through the origin, such as a union of subspaces.
-    solver : {"auto", "covariance", "gram", "svd", "krylov", "power"}, default="auto"
-        As for `PCA`, on the features.
-    {normalization}
-    {tol}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -73,39 +61,32 @@ class NonlinearPCA(LinearMethod):
     [-9.0]
     """
 
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        "feature_map": (Choice(("veronese",)), Function("f(X) -> features")),
-        "degree": (Int(1),),
-        "weighted": (Flag(),),
-        "center": (Flag(),),
-        "solver": (Choice(ROUTES),),
-    }
+    feature_map: str | Callable[[Any], Any] = param(
+        "veronese",
+        Choice(("veronese",)),
+        Function("f(X) -> features"),
+        "All monomials of `degree`, in degree-lexicographic order; or a function that maps an array "
+        "(n, D) to features (n, M).",
+    )
+    degree: int = param(
+        2,
+        Int(1),
+        "Degree of the monomials.",
+    )
+    weighted: bool = param(
+        False,
+        Flag(),
+        "Multiply each monomial by the root of its multinomial coefficient: then <phi(x), phi(y)> = "
+        '(x\'y)^degree, and the result is that of `KernelPCA` with kernel="poly", coef0=0, gamma=1.',
+    )
+    center: bool = param(
+        True,
+        Flag(),
+        "About the mean of the features; False for linear structure through the origin, such as a union of subspaces.",
+    )
+    solver: str = param("auto", Choice(ROUTES), "As for `PCA`, on the features.")
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        feature_map: str | Callable[[Any], Any] = "veronese",
-        degree: int = 2,
-        weighted: bool = False,
-        center: bool = True,
-        solver: str = "auto",
-        normalization: str = "natural",
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.feature_map = feature_map
-        self.degree = degree
-        self.weighted = weighted
-        self.center = center
-        self.solver = solver
-        self.normalization = normalization
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    checks: ClassVar[tuple[Check, ...]] = (_options_belong,)
 
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X
@@ -130,19 +111,14 @@ class NonlinearPCA(LinearMethod):
 
     def vanishing(self, X: Any, *, tol: float = 1e-9) -> Vanishing:
         """The equations c'phi(x) + constant = 0 that X fulfils: directions with at most `tol` of the leading energy."""
-        features, mean = self._extend.map(self._read_rows(X)), self._extend.mean
+        features, mean = self._extend.map(feature_rows(self.reader.queries(self, X))), self._extend.mean
         return vanishing(features, features.mean(axis=0) if self.center else np.zeros_like(mean), tol=tol)
 
-    def kernel(self) -> DenseOperator:
+    def _operator(self) -> DenseOperator:
         """The covariance (with center=False the second moments) of the features."""
-        Phi = self._extend.map(self._trained.source.X)
+        Phi = self._extend.map(self._trained.points.X)
         divisor = max(len(Phi) - 1, 1) if self.center else len(Phi)
         return DenseOperator(Scatter(Phi, self._extend.mean, divisor=divisor).dense(), psd=True)
-
-    def _check(self, data: Data) -> None:
-        data.points()
-        if callable(self.feature_map) and (self.degree != 2 or self.weighted):
-            raise InvalidInput('degree and weighted of NonlinearPCA belong to feature_map="veronese"')
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +142,7 @@ class FeatureMap:
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureProjection:
+class FeatureProjection(Extension):
     """y = U'(phi(x) - mean)."""
 
     function: Any
@@ -174,11 +150,10 @@ class FeatureProjection:
     weighted: bool
     mean: Floats
     U: Floats
-    neighbors: ClassVar[bool] = False
+    looks: ClassVar[Looks] = "nowhere"
 
     def map(self, X: NDArray[np.floating]) -> Floats:
         return FeatureMap(self.function, self.degree, self.weighted)(X)
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
-        assert isinstance(queries, np.ndarray)
-        return project(self.map(queries), self.mean, self.U, run)
+        return project(self.map(feature_rows(queries)), self.mean, self.U, run)

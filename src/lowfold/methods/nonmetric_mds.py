@@ -5,29 +5,28 @@ delta --rank--> order --classical MDS of the ranks--> Y(0) --isotonic fit of d(Y
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Int, Limits, RealArray
+from lowfold._core.limits import Choice, Function, Int, Null, Real, RealArray
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator
-from lowfold._core.parallel import single_threaded_blas
+from lowfold._core.params import param
 from lowfold._core.run import Run
-from lowfold._core.types import Floats
-from lowfold.graph._search import nearest
+from lowfold._core.types import AnyFloats, Floats
 from lowfold.graph._source import Pairs
 from lowfold.methods._base import Method
 from lowfold.methods._descent import Shepard, all_edges, random_start, start, stress_terms, weight_operator
-from lowfold.methods._descent_extend import StressRow
-from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit
-from lowfold.methods._parameters import CALLBACK, LIMITS
+from lowfold.methods._fit import Data, Fit, Queries
+from lowfold.methods._input import FLOATS, AnySource, Reader
+from lowfold.methods._parameters import Distances, Seeded
+from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._placing.stress import StressRow
 from lowfold.optimize._isotonic import Ranking, majorise_ordinal
 from lowfold.optimize._momentum import Callback
 from lowfold.optimize._smacof import Minimum
@@ -36,36 +35,53 @@ from lowfold.optimize._stress import EdgeTerms, Held, PairTerms
 KNOTS = 4096  # points of the monotone curve that a fitted model keeps
 
 
-class NonmetricMDS(Method):
+@dataclass(frozen=True)
+class OrderedSimilarities(AnySource):
+    """Similarities are only ordered here: s_ii + s_jj - 2 s_ij, which the other methods use, would need their values."""
+
+    def data(self, method: Any, X: Any, y: Any) -> Data:
+        if method.metric != "precomputed_similarity":
+            return super().data(method, X, y)
+        S = _similarities(method, X, reset=True)
+        if S.shape[0] != S.shape[1]:
+            raise InvalidInput(f"a matrix of similarities must be square; got shape {S.shape}")
+        S = S.copy()
+        np.fill_diagonal(S, np.nan)
+        known = S[np.isfinite(S)]
+        if known.size == 0:
+            raise InvalidInput("X has no similarity off the diagonal")
+        similar = (float(known.max()), float(np.ptp(known)) or 1.0)
+        D = _reversed(S, similar)
+        np.fill_diagonal(D, 0.0)
+        return Data(Pairs(D), kept={"_similar": similar})
+
+    def queries(self, method: Any, X: Any) -> Queries:
+        if method.metric != "precomputed_similarity":
+            return super().queries(method, X)
+        return Pairs(_reversed(_similarities(method, X, reset=False), method._similar))
+
+
+def _similarities(method: Any, X: Any, *, reset: bool) -> AnyFloats:
+    if issparse(X):
+        raise InvalidInput("precomputed_similarity needs a dense matrix, NaN where unmeasured; got a sparse one")
+    least = 2 if reset else 1
+    return np.asarray(
+        validate_data(method, X, reset=reset, dtype=FLOATS, ensure_all_finite=False, ensure_min_samples=least)
+    )
+
+
+def _reversed(S: AnyFloats, similar: tuple[float, float]) -> AnyFloats:
+    """Dissimilarities from 0 (the largest similarity of the fit) to 1 (the smallest)."""
+    top, spread = similar
+    return np.asarray(np.maximum((top - S) / spread, 0.0))
+
+
+class NonmetricMDS(Distances, Seeded, Method):
     """Place points so that their distances are in the order of the dissimilarities.
 
     Only the order counts. Minimises stress-1 = sqrt(sum_{i<j} (d_ij - dhat_ij)^2 / sum_{i<j} d_ij^2), where the
     disparities dhat are the values nearest to the distances that never fall as the dissimilarities rise. Any strictly
     increasing function of the dissimilarities gives the same result.
-
-    Parameters
-    ----------
-    {n_components}
-    metric : str or callable, default="euclidean"
-        A name of `lowfold.metrics.METRICS`, a function f(x, y), or "precomputed" for a matrix of dissimilarities (NaN
-        or an absent entry is unmeasured). With "precomputed_similarity" X holds similarities of any kind, ranks too:
-        the largest is the nearest; the diagonal is not read.
-    {metric_params}
-    ties : {"primary", "secondary"}, default="primary"
-        Equal dissimilarities may get different distances (primary), or are meant to get equal ones (secondary).
-    init : {"classical", "random"} or array (n, n_components), default="classical"
-        Where to start: classical MDS of the ranks, a random layout, or a given one.
-    n_init : int, default=1
-        Starts; those after the first are random. The least stress counts.
-    max_iter : int, default=300
-        Steps of one descent.
-    tol : float in (0, 1), default=1e-6
-        A descent ends when a step lowers the square of stress-1 by less than this.
-    {callback}
-    {normalization}
-    {random_state}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -86,88 +102,32 @@ class NonmetricMDS(Method):
     True
     """
 
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        "ties": (Choice(("primary", "secondary")),),
-        "init": (Choice(("classical", "random")), RealArray("an array with a row per point")),
-        "n_init": (Int(1),),
-        "max_iter": (Int(1),),
-        "callback": CALLBACK,
-    }
+    ties: str = param(
+        "primary",
+        Choice(("primary", "secondary")),
+        "Equal dissimilarities may get different distances (primary), or are meant to get equal ones (secondary).",
+    )
+    init: Any = param(
+        "classical",
+        Choice(("classical", "random")),
+        RealArray("an array with a row per point"),
+        "Where to start: classical MDS of the ranks, a random layout, or a given one.",
+    )
+    n_init: int = param(1, Int(1), "Starts; those after the first are random. The least stress counts.")
+    max_iter: int = param(300, Int(1), "Steps of one descent.")
+    tol: float = param(
+        1e-06,
+        Real(0, 1, open_low=True, open_high=True),
+        "A descent ends when a step lowers the square of stress-1 by less than this.",
+    )
+    callback: Callback | None = param(
+        None,
+        Function("f(iteration, cost, layout)"),
+        Null("none"),
+        "Called after every step as callback(iteration, stress, layout); returning True ends the descent.",
+    )
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        ties: str = "primary",
-        init: Any = "classical",
-        n_init: int = 1,
-        max_iter: int = 300,
-        tol: float = 1e-6,
-        callback: Callback | None = None,
-        normalization: str = "natural",
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.metric = metric
-        self.metric_params = metric_params
-        self.ties = ties
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.callback = callback
-        self.normalization = normalization
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    # Similarities are only ordered here: s_ii + s_jj - 2 s_ij, which the other methods use, would need their values.
-
-    def _read(self, X: Any) -> Data:
-        if self.metric != "precomputed_similarity":
-            return super()._read(X)
-        S = self._similarities(X, reset=True)
-        if S.shape[0] != S.shape[1]:
-            raise InvalidInput(f"a matrix of similarities must be square; got shape {S.shape}")
-        S = S.copy()
-        np.fill_diagonal(S, np.nan)
-        known = S[np.isfinite(S)]
-        if known.size == 0:
-            raise InvalidInput("X has no similarity off the diagonal")
-        self._similar = (float(known.max()), float(np.ptp(known)) or 1.0)
-        D = self._reversed(S)
-        np.fill_diagonal(D, 0.0)
-        return Data(Pairs(D))
-
-    def _similarities(self, X: Any, *, reset: bool) -> NDArray[np.floating]:
-        if issparse(X):
-            raise InvalidInput("precomputed_similarity needs a dense matrix, NaN where unmeasured; got a sparse one")
-        dtypes = [np.float64, np.float32]
-        least = 2 if reset else 1
-        checked = validate_data(self, X, reset=reset, dtype=dtypes, ensure_all_finite=False, ensure_min_samples=least)
-        return np.asarray(checked)
-
-    def _reversed(self, S: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Dissimilarities from 0 (the largest similarity of the fit) to 1 (the smallest)."""
-        top, spread = self._similar
-        return np.asarray(np.maximum((top - S) / spread, 0.0))
-
-    def transform(self, X: Any) -> NDArray[np.floating]:
-        """Place new points by the disparities that the fitted monotone curve gives their dissimilarities."""
-        check_is_fitted(self)
-        if self.metric != "precomputed_similarity":
-            return super().transform(X)
-        queries = Pairs(self._reversed(self._similarities(X, reset=False)))
-        run = self._run()
-        with single_threaded_blas():
-            assert self._trained.source is not None
-            found = nearest(self._trained.source, 1, queries=queries, run=run)
-            return self._finish(self._extend.place(self._trained, queries, found, run))
+    reader: ClassVar[Reader] = OrderedSimilarities()
 
     def _embed(self, data: Data, run: Run) -> Fit:
         edges, ranking = self._ranked(data, run)
@@ -184,7 +144,7 @@ class NonmetricMDS(Method):
             coordinates=Y,
             pairs=None,
             graph=data.graph,
-            extend=StressRow(knots=knots, heights=heights),
+            extend=StressRow(knots=knots, heights=heights, recognise=self.metric != "precomputed_similarity"),
             invert=Barycentric(),
             extra=_report(replace(edges, delta=dhat), Y, best),
         )
@@ -227,7 +187,7 @@ class NonmetricMDS(Method):
         shown = np.linspace(0, len(d) - 1, min(max_pairs, len(d))).astype(np.int64)
         return Shepard(edges.delta[shown], d[shown], dhat[shown])
 
-    def kernel(self) -> DenseOperator:
+    def _operator(self) -> DenseOperator:
         """The matrix B(Y) of the last majorisation step, made of the disparities: at the minimum V^+ B(Y) Y = Y."""
         n = len(self.embedding_)
         require(5 * 8.0 * n * n, f"a {n} x {n} matrix", "fit fewer points")

@@ -7,49 +7,36 @@ blocks --one pass--> (n, mean, R with R'R = Xc'Xc) --SVD of R--> (lambda, V)
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Limits, check_limits
+from lowfold._core.limits import Choice, check_limits
 from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import single_threaded_blas
+from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.lowrank._principal import ROUTES, Axes, principal_axes
 from lowfold.lowrank._scatter import Scatter
 from lowfold.lowrank._streaming import Moments
 from lowfold.methods._blocks import row_blocks
-from lowfold.methods._fit import Data, Fit, Trained
+from lowfold.methods._fit import Data, Fit, feature_rows
 from lowfold.methods._input import read_points
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
-from lowfold.methods._parameters import LIMITS
+from lowfold.methods._parameters import Solved
 
 
-class PCA(LinearMethod):
+class PCA(Solved, LinearMethod):
     """Project linearly onto the directions of largest variance.
 
     Of all linear maps to `n_components` dimensions this keeps the most energy, equivalently reconstructs with the least
     squared error: y = V'(x - mean) with V the leading eigenvectors of the covariance C = Xc'Xc / (n - 1). Whitening is
     normalization="unit". Rows that do not fit into memory are given in blocks, `fit_blocks` or `partial_fit`: one pass,
     no `embedding_` then.
-
-    Parameters
-    ----------
-    {n_components}
-    solver : {"auto", "covariance", "gram", "svd", "krylov", "power"}, default="auto"
-        Eigenvectors of the D x D covariance (few features), of the n x n Gram matrix (few points), the SVD of the
-        centred data (all digits, also of directions below 1e-7 of the first), block Krylov on the data (many points and
-        features, few components), or the power method with deflation. "auto" goes by the shape,
-        `lowfold.lowrank.select_route`, and takes the SVD where the kept directions are that unequal. In blocks: "svd"
-        (auto; a QR factor is updated) or "covariance" (faster, half the digits).
-    {normalization}
-    {tol}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -72,46 +59,36 @@ class PCA(LinearMethod):
     [5.0]
     """
 
-    limits: ClassVar[Limits] = {**LIMITS, "solver": (Choice(ROUTES),)}
-    _moments: Moments | None
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        solver: str = "auto",
-        normalization: str = "natural",
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.solver = solver
-        self.normalization = normalization
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    solver: str = param(
+        "auto",
+        Choice(ROUTES),
+        "Eigenvectors of the D x D covariance (few features), of the n x n Gram matrix (few points), "
+        "the SVD of the centred data (all digits, also of directions below 1e-7 of the first), block "
+        "Krylov on the data (many points and features, few components), or the power method with "
+        'deflation. "auto" goes by the shape, `lowfold.lowrank.select_route`, and takes the SVD where '
+        'the kept directions are that unequal. In blocks: "svd" (auto; a QR factor is updated) or '
+        '"covariance" (faster, half the digits).',
+    )
 
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X
         mean = X.mean(axis=0, dtype=np.float64)
         axes = principal_axes(X, mean, self.n_components, run=run)  # V, lambda, total variance
         to_axes = AffineMap(mean, axes.V, axes.V.T)
-        self._moments = None
         return Fit(
             coordinates=project(X, mean, axes.V, run),
             pairs=axes.pairs,
             graph=None,
             extend=to_axes,
             invert=to_axes,
-            extra=_attributes(axes, mean, len(X), X.dtype),
+            extra={**_attributes(axes, mean, len(X), X.dtype), "_moments": None},  # fitted whole, not by blocks
         )
 
-    def kernel(self) -> DenseOperator:
+    def _operator(self) -> DenseOperator:
         """The covariance matrix of the training data."""
         if self._moments is not None:
             return DenseOperator(self._moments.scatter() / max(self._moments.count - 1, 1), psd=True)
-        X = self._trained.source.X
+        X = self._trained.points.X
         return DenseOperator(Scatter(X, self._extend.mean, divisor=max(len(X) - 1, 1)).dense(), psd=True)
 
     def reconstruct(self, X: Any, n_components: int | None = None) -> NDArray[np.floating]:
@@ -122,7 +99,10 @@ class PCA(LinearMethod):
             raise InvalidInput(f"n_components of reconstruct must be from 0 to {self._n_features_out}; got {d}")
         V, mean = self._extend.W[:, :d], self._extend.mean
         with single_threaded_blas():
-            return np.asarray(project(self._read_rows(X), mean, V, self._run()) @ V.T + mean, dtype=self._dtype)
+            return np.asarray(
+                project(feature_rows(self.reader.queries(self, X)), mean, V, self._run()) @ V.T + mean,
+                dtype=self._dtype,
+            )
 
     # Blocks ---------------------------------------------------------------------------------------------------------
 
@@ -133,7 +113,7 @@ class PCA(LinearMethod):
         self._start_stream()
         for block in row_blocks(blocks):
             if len(block):
-                self._moments = self._seen(block)
+                self._moments: Moments | None = self._seen(block)
         if self._moments is None:
             raise InvalidInput("fit_blocks was given no block; at least one with 2 rows is needed")
         self._finish_stream(final=True)
@@ -145,7 +125,7 @@ class PCA(LinearMethod):
         As long as fewer rows than n_components were seen, the model only collects and is not fitted yet.
         """
         if getattr(self, "_moments", None) is None:
-            former = self._trained.source.X if hasattr(self, "_trained") else None
+            former = self._trained.points.X if hasattr(self, "_trained") else None
             self._start_stream()
             if former is not None:
                 self._moments = self._seen(former)
@@ -181,13 +161,11 @@ class PCA(LinearMethod):
             return
         with single_threaded_blas():
             axes = self._moments.axes(d, run=self._run())
-        self._extend = self._invert = AffineMap(self._moments.mean, axes.V, axes.V.T)
-        self._trained = Trained(None, None, np.empty((0, d)), None, None, "auto")
-        self._normal = _stream_map(axes.pairs.values * (n - 1), n, self.normalization)
-        self.eigenvalues_ = axes.pairs.values
-        self.solver_, self.residual_, self.gap_ = axes.pairs.solver, axes.pairs.residual, axes.pairs.gap
-        for name, value in _attributes(axes, self._moments.mean, n, self._dtype).items():
-            setattr(self, name, value)
+        there = AffineMap(self._moments.mean, axes.V, axes.V.T)
+        normal = _stream_map(axes.pairs.values * (n - 1), n, self.normalization)
+        extra = _attributes(axes, self._moments.mean, n, self._dtype)
+        fit = Fit(np.empty((0, d)), axes.pairs, None, there, there, extra, normal=normal)
+        self._keep(fit, Data(None, given=np.empty((0, D), dtype=self._dtype)))
 
 
 def _attributes(axes: Axes, mean: Floats, n: int, dtype: Any) -> dict[str, Any]:

@@ -83,9 +83,8 @@ def plan(X: Any, method: Any, **params: Any) -> Plan:
     model = _model(method, params)
     name = type(model).__name__
     check_limits(name, model.get_params(deep=False), model.limits)
-    data = model._read(X)
-    if not model.__sklearn_tags__().target_tags.required:  # labels, which such a check asks for, change no plan
-        model._check(data)
+    data = model.reader.data(model, X, np.zeros(len(X)) if model.supervised else None)  # labels change no plan
+    model._check(data)
     entry = BY_NAME[name]
     stages = model._plan(data) if hasattr(model, "_plan") else [_input(data), *_family(entry, model)(model, data)]
     made = Plan(name, data.n, tuple(stages), get_config().memory)

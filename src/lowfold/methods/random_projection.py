@@ -11,17 +11,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.utils.validation import validate_data
 
 from lowfold._core.errors import InvalidInput, SolverFailed
 from lowfold._core.jit import compiled
-from lowfold._core.limits import Choice, Flag, Int, Limits, Null, Real
+from lowfold._core.limits import Choice, Flag, Int, Null, Real
 from lowfold._core.memory import require
 from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.params import param, positional
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
-from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
 from lowfold.lowrank._random_projection import (
     FEATURES,
@@ -32,48 +31,44 @@ from lowfold.lowrank._random_projection import (
     random_entries,
 )
 from lowfold.lowrank._scatter import Scatter
-from lowfold.methods._fit import Data, Fit, Trained
-from lowfold.methods._input import check_range
+from lowfold.methods._base import Check
+from lowfold.methods._fit import Data, Extension, Fit, Looks, Trained
+from lowfold.methods._input import Reader, Rows
 from lowfold.methods._linear_method import LinearMethod
-from lowfold.methods._parameters import LIMITS
-from lowfold.metrics._resolve import resolve_metric
+from lowfold.methods._parameters import Seeded
 
 SMALL = 4_000_000  # entries of R that a model keeps; above, they are drawn again in each pass
 CHUNK = 2**23  # entries of R drawn at a time
 THIN = 0.1  # below this density a loop over the entries beats a dense product
 
 
-class RandomProjection(LinearMethod):
+def _options_belong(method: Any, data: Data) -> None:
+    auto = method.n_components == "auto"
+    if method.eps is None and (auto or method.verify):
+        raise InvalidInput('eps of RandomProjection must be given with n_components="auto" or verify=True; got None')
+    if method.eps is not None and not (auto or method.verify):
+        raise InvalidInput('eps of RandomProjection is used with n_components="auto" or verify=True; set one of them')
+    if method.kind != "sparse" and method.density != "auto":
+        raise InvalidInput(f'density of RandomProjection belongs to kind="sparse"; got kind={method.kind!r}')
+
+
+def _dimension_fits(method: Any, data: Data) -> None:
+    D, k = data.points().X.shape[1], method._dimension(data)
+    if k > D:
+        why = (
+            "" if method.eps is None else f" for eps = {method.eps:g}: fewer dimensions cannot keep that many distances"
+        )
+        raise InvalidInput(f"n_components of RandomProjection must be at most n_features = {D}; got {k}{why}")
+    if method.orthogonalize:
+        require(3 * 8.0 * k * D, f"an orthogonal {k} x {D} matrix", "use orthogonalize=False")
+
+
+class RandomProjection(Seeded, LinearMethod):
     """Project on random directions: all distances are kept within a factor 1 +- eps, with no regard to the data.
 
     y = R x / sqrt(k) with independent entries of mean 0 and variance 1, so that E |y|^2 = |x|^2. The number of
     dimensions needed depends on the number of points only, `lowfold.lowrank.jl_min_dim`. The matrix is a rule and a
     seed: above 4 million entries it is drawn again, block by block, in each pass. X may be a sparse matrix.
-
-    Parameters
-    ----------
-    n_components : int or "auto", default=2
-        Number of output columns; "auto" is `jl_min_dim(n, eps)`.
-    kind : {"gaussian", "sign", "sparse"}, default="gaussian"
-        N(0, 1); +-1; or +-1/sqrt(p) with probability p/2 each and 0 otherwise.
-    density : float in (0, 1] or "auto", default="auto"
-        p of kind="sparse". "auto" is 1/3, the largest for which the moments stay below the Gaussian's. Li, Hastie &
-        Church (2006) take 1 / sqrt(n_features), which is much faster.
-    eps : float in (0, 1) or None, default=None
-        Squared distances may change by this share; needed for n_components="auto" and for verify=True.
-    verify : bool, default=False
-        Measure all pairs of the training points and draw again until every one is within 1 +- eps: n^2 (D + k)
-        operations.
-    max_tries : int of at least 1, default=10
-        Draws before verify=True gives up.
-    orthogonalize : bool, default=False
-        Make the rows of R orthonormal, times sqrt(n_features / k). The matrix is kept whole then.
-    rotate : bool, default=False
-        Turn the output to its principal axes, about the origin (SVD); distances do not change.
-    random_state : int, Generator, RandomState or None, default=0
-    {normalization}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -92,46 +87,51 @@ class RandomProjection(LinearMethod):
     ((50, 188), True, True)
     """
 
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        "n_components": (Int(1), Choice(("auto",))),
-        "kind": (Choice(RANDOM_KINDS),),
-        "density": (Real(0, 1, open_low=True), Choice(("auto",))),
-        "eps": (Real(0, 1, open_low=True, open_high=True), Null("distances are not looked at")),
-        "verify": (Flag(),),
-        "max_tries": (Int(1),),
-        "orthogonalize": (Flag(),),
-        "rotate": (Flag(),),
-    }
+    n_components: int | str = positional(  # type: ignore[assignment]
+        default=2,
+        limits=(
+            Int(1),
+            Choice(("auto",)),
+        ),
+        text='Number of output columns; "auto" is `jl_min_dim(n, eps)`.',
+        kw_only=False,
+    )
+    kind: str = param(
+        "gaussian", Choice(RANDOM_KINDS), "N(0, 1); +-1; or +-1/sqrt(p) with probability p/2 each and 0 otherwise."
+    )
+    density: float | str = param(
+        "auto",
+        Real(0, 1, open_low=True),
+        Choice(("auto",)),
+        'p of kind="sparse". "auto" is 1/3, the largest for which the moments stay below the '
+        "Gaussian's. Li, Hastie & Church (2006) take 1 / sqrt(n_features), which is much faster.",
+    )
+    eps: float | None = param(
+        None,
+        Real(0, 1, open_low=True, open_high=True),
+        Null("distances are not looked at"),
+        'Squared distances may change by this share; needed for n_components="auto" and for verify=True.',
+    )
+    verify: bool = param(
+        False,
+        Flag(),
+        "Measure all pairs of the training points and draw again until every one is within 1 +- eps: "
+        "n^2 (D + k) operations.",
+    )
+    max_tries: int = param(10, Int(1), "Draws before verify=True gives up.")
+    orthogonalize: bool = param(
+        False, Flag(), "Make the rows of R orthonormal, times sqrt(n_features / k). The matrix is kept whole then."
+    )
+    rotate: bool = param(
+        False, Flag(), "Turn the output to its principal axes, about the origin (SVD); distances do not change."
+    )
+    random_state: Any = param(
+        0,
+    )
 
-    def __init__(
-        self,
-        n_components: int | str = 2,
-        *,
-        kind: str = "gaussian",
-        density: float | str = "auto",
-        eps: float | None = None,
-        verify: bool = False,
-        max_tries: int = 10,
-        orthogonalize: bool = False,
-        rotate: bool = False,
-        random_state: Any = 0,
-        normalization: str = "natural",
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.kind = kind
-        self.density = density
-        self.eps = eps
-        self.verify = verify
-        self.max_tries = max_tries
-        self.orthogonalize = orthogonalize
-        self.rotate = rotate
-        self.random_state = random_state
-        self.normalization = normalization
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    reader: ClassVar[Reader] = Rows(sparse=True)
+    checks: ClassVar[tuple[Check, ...]] = (_options_belong, _dimension_fits)
+    keeps_data: ClassVar[bool] = False
 
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X
@@ -170,28 +170,7 @@ class RandomProjection(LinearMethod):
     def _dimension(self, data: Data) -> int:
         return jl_min_dim(data.n, self.eps) if self.n_components == "auto" else int(self.n_components)  # type: ignore[arg-type]
 
-    def _check(self, data: Data) -> None:
-        auto = self.n_components == "auto"
-        if self.eps is None and (auto or self.verify):
-            raise InvalidInput(
-                'eps of RandomProjection must be given with n_components="auto" or verify=True; got None'
-            )
-        if self.eps is not None and not (auto or self.verify):
-            raise InvalidInput(
-                'eps of RandomProjection is used with n_components="auto" or verify=True; set one of them'
-            )
-        if self.kind != "sparse" and self.density != "auto":
-            raise InvalidInput(f'density of RandomProjection belongs to kind="sparse"; got kind={self.kind!r}')
-        D, k = data.points().X.shape[1], self._dimension(data)
-        if k > D:
-            raise InvalidInput(
-                f"n_components of RandomProjection must be at most n_features = {D}; got {k}"
-                + (f" for eps = {self.eps:g}: that many distances cannot be kept in fewer dimensions" if auto else "")
-            )
-        if self.orthogonalize:
-            require(3 * 8.0 * k * D, f"an orthogonal {k} x {D} matrix", "use orthogonalize=False")
-
-    def kernel(self) -> Scatter:
+    def _operator(self) -> Scatter:
         """P'P for the matrix P of the map y = P x."""
         P = self.components_
         return Scatter(P, np.zeros(P.shape[1]))
@@ -201,28 +180,9 @@ class RandomProjection(LinearMethod):
         """P (k, D) of y = P x, made when asked for."""
         return np.asarray(self._extend.matrix(), dtype=self._dtype)
 
-    # Sparse rows ----------------------------------------------------------------------------------------------------
-
-    def _read(self, X: Any) -> Data:
-        return Data(Points(self._read_rows(X, reset=True), resolve_metric("euclidean", None, None)))
-
-    def _read_rows(self, X: Any, *, reset: bool = False) -> Any:
-        rows: Any = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-        check_range(rows.data[:, None] if hasattr(rows, "tocsr") else rows)
-        return rows
-
-    def _keep(self, fit: Fit, data: Data, dtype: np.dtype[Any]) -> None:
-        super()._keep(fit, data, dtype)
-        self._trained = replace(self._trained, source=None, coordinates=np.empty((0, fit.coordinates.shape[1])))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
 
 @dataclass(frozen=True, eq=False)
-class RandomMap:
+class RandomMap(Extension):
     """y = x R' / sqrt(k), turned by `turn` where there is one. `kept` is R' / sqrt(k) where it is small or orthogonal.
 
     Back goes the x nearest to the mean of the training data that has these coordinates: x = mean + P^+ (y - P mean).
@@ -236,7 +196,7 @@ class RandomMap:
     kept: Floats | None
     mean: Floats
     turn: Floats | None = None
-    neighbors: ClassVar[bool] = False
+    looks: ClassVar[Looks] = "nowhere"
 
     def rule(self) -> RandomEntries:
         return RandomEntries(self.kind, self.D, self.k, self.seed, self.density)

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Limits, Null, Real
+from lowfold._core.limits import Choice, Null, Real
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import block_slices
+from lowfold._core.params import param
 from lowfold._core.run import Run
-from lowfold._core.types import Floats
+from lowfold._core.types import AnyFloats, Floats
 from lowfold.graph._types import Neighbors
 from lowfold.lowrank._principal import principal_axes
 from lowfold.lowrank._robust import (
@@ -34,12 +35,19 @@ from lowfold.lowrank._robust import (
     sparse_regression,
     truncation,
 )
-from lowfold.methods._fit import Data, Fit, Queries, Trained
+from lowfold.methods._base import Check
+from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
-from lowfold.methods._parameters import LIMITS
 from lowfold.spectral._types import fix_signs
 
 ROUNDS = 10  # of leaving out rows and looking again
+
+
+def _fits_memory(model: Any, data: Data) -> None:
+    if model.method != "low_rank" and model.penalty is not None:
+        raise InvalidInput(f'penalty of RobustPCA belongs to method="low_rank"; got method={model.method!r}')
+    n, D = data.points().X.shape
+    require(8.0 * n * D * (8 if model.method == "low_rank" else 3), f"RobustPCA of {n} x {D} values", "use PCA")
 
 
 class RobustPCA(LinearMethod):
@@ -53,17 +61,6 @@ class RobustPCA(LinearMethod):
     moderate size only. All three are about a robust centre and project linearly. "low_rank" splits X into L + S of low
     rank and sparse, for errors in single entries: the axes are those of L, and the coordinates of a row fit it in the
     L1 sense, so that its wrong entries do not count.
-
-    Parameters
-    ----------
-    {n_components}
-    method : {"pursuit", "covariance", "l1", "low_rank"}, default="pursuit"
-    penalty : float above 0 or None, default=None
-        Weight of |S|_1 against the sum of singular values of L, for "low_rank"; None is 1 / sqrt(max(n, D)).
-    {normalization}
-    {tol}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -89,30 +86,24 @@ class RobustPCA(LinearMethod):
     [[0.6, 0.8]]
     """
 
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        "method": (Choice(("pursuit", "covariance", "l1", "low_rank")),),
-        "penalty": (Real(0, open_low=True), Null("1 / sqrt(max(n, D))")),
-    }
+    method: str = param(
+        "pursuit",
+        Choice(("pursuit", "covariance", "l1", "low_rank")),
+        "How outliers are kept from counting, as said above.",
+    )
+    penalty: float | None = param(
+        None,
+        Real(0, open_low=True),
+        Null("1 / sqrt(max(n, D))"),
+        'Weight of |S|_1 against the sum of singular values of L, for "low_rank"; None is 1 / sqrt(max(n, D)).',
+    )
+    tol: float = param(
+        1e-06,
+        Real(0, 1, open_low=True, open_high=True),
+        "Gap-relative residual at which the eigen-solver stops; it bounds the angle to the true eigenvectors.",
+    )
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        method: str = "pursuit",
-        penalty: float | None = None,
-        normalization: str = "natural",
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.method = method
-        self.penalty = penalty
-        self.normalization = normalization
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    checks: ClassVar[tuple[Check, ...]] = (*LinearMethod.checks, _fits_memory)
 
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X
@@ -159,19 +150,12 @@ class RobustPCA(LinearMethod):
         there = SparseErrorRow(center + middle, axes.V)
         extra = _attributes(center + middle, axes.V, axes.pairs.values, X)
         extra |= {"sparse_": csr_array(split.S.astype(X.dtype)), "rank_": int(np.linalg.matrix_rank(split.L))}
-        return Fit(there.place(None, X, None, run), axes.pairs, None, there, there, extra)  # type: ignore[arg-type]
+        return Fit(there.rows(X), axes.pairs, None, there, there, extra)
 
-    def kernel(self) -> DenseOperator:
+    def _operator(self) -> DenseOperator:
         """sum_k lambda_k v_k v_k': the robust covariance that the fitted components span."""
         V = self.components_.astype(np.float64).T
         return DenseOperator((V * self.eigenvalues_) @ V.T, psd=True)
-
-    def _check(self, data: Data) -> None:
-        super()._check(data)
-        if self.method != "low_rank" and self.penalty is not None:
-            raise InvalidInput(f'penalty of RobustPCA belongs to method="low_rank"; got method={self.method!r}')
-        n, D = data.points().X.shape
-        require(8.0 * n * D * (8 if self.method == "low_rank" else 3), f"RobustPCA of {n} x {D} values", "use PCA")
 
 
 def _attributes(center: Floats, V: Floats, variances: Floats, X: NDArray[np.floating]) -> dict[str, Any]:
@@ -179,17 +163,20 @@ def _attributes(center: Floats, V: Floats, variances: Floats, X: NDArray[np.floa
 
 
 @dataclass(frozen=True, eq=False)
-class SparseErrorRow:
+class SparseErrorRow(Extension):
     """y minimising |x - center - V y|_1: exact where x is center + V y with a few entries replaced by anything."""
 
     mean: Floats
     V: Floats
-    neighbors: ClassVar[bool] = False
+    looks: ClassVar[Looks] = "nowhere"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
-        assert isinstance(queries, np.ndarray)
-        parts = block_slices(len(queries), max(1, 2**20 // len(self.mean)))
-        rows = [np.subtract(queries[part], self.mean, dtype=np.float64) for part in parts]
+        return self.rows(feature_rows(queries))
+
+    def rows(self, X: AnyFloats) -> Floats:
+        """The coordinates of every row of X."""
+        parts = block_slices(len(X), max(1, 2**20 // len(self.mean)))
+        rows = [np.subtract(X[part], self.mean, dtype=np.float64) for part in parts]
         return np.concatenate([sparse_regression(row, self.V) for row in rows])
 
     def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:

@@ -6,19 +6,18 @@ X --centre--> Xc --dictionary learning with an L1 penalty on the loadings--> C -
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar
 
 import numpy as np
 
 from lowfold._core.errors import AccuracyWarning
-from lowfold._core.limits import Int, Limits, Real
+from lowfold._core.limits import Int, Real
 from lowfold._core.operators import DenseOperator
+from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.warn import warn
 from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
-from lowfold.methods._parameters import LIMITS
 
 
 class SparsePCA(LinearMethod):
@@ -27,19 +26,6 @@ class SparsePCA(LinearMethod):
     Minimises 1/2 ||Xc - Y C||_F^2 + alpha ||C||_1 with columns of Y of bounded norm; coordinates are then the ridge
     regression y = Xc C'(C C' + ridge_alpha I)^-1. Components have unit length and are not orthogonal in general. With
     alpha near 0 they span what PCA's do.
-
-    Parameters
-    ----------
-    {n_components}
-    alpha : float of at least 0, default=1
-        Penalty; higher is sparser.
-    ridge_alpha : float of at least 0, default=0.01
-        Ridge of the coordinates.
-    max_iter : int of at least 1, default=1000
-    tol : float in (0, 1), default=1e-6
-    {normalization}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -55,33 +41,18 @@ class SparsePCA(LinearMethod):
     True
     """
 
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        "alpha": (Real(0),),
-        "ridge_alpha": (Real(0),),
-        "max_iter": (Int(1),),
-    }
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        alpha: float = 1.0,
-        ridge_alpha: float = 0.01,
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        normalization: str = "natural",
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.ridge_alpha = ridge_alpha
-        self.max_iter = max_iter
-        self.tol = tol
-        self.normalization = normalization
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    alpha: float = param(1.0, Real(0), "Penalty; higher is sparser.")
+    ridge_alpha: float = param(0.01, Real(0), "Ridge of the coordinates.")
+    max_iter: int = param(
+        1000,
+        Int(1),
+        "Steps at most.",
+    )
+    tol: float = param(
+        1e-06,
+        Real(0, 1, open_low=True, open_high=True),
+        "Relative change of the cost at which the descent stops.",
+    )
 
     def _embed(self, data: Data, run: Run) -> Fit:
         from sklearn import decomposition
@@ -110,7 +81,7 @@ class SparsePCA(LinearMethod):
         extra = {"mean_": mean.astype(X.dtype), "components_": C.astype(X.dtype), "n_iter_": int(model.n_iter_)}
         return Fit(project(X, mean, there.W, run), None, None, there, there, extra)
 
-    def kernel(self) -> DenseOperator:
+    def _operator(self) -> DenseOperator:
         """The covariance of the training data."""
-        X = self._trained.source.X
+        X = self._trained.points.X
         return DenseOperator(Scatter(X, self._extend.mean, divisor=max(len(X) - 1, 1)).dense(), psd=True)

@@ -10,61 +10,43 @@ import warnings
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
 from lowfold._core.errors import DisconnectedWarning, InvalidInput
-from lowfold._core.limits import Choice, Function, Int, Limits, Null, Real
+from lowfold._core.limits import Choice, Function, Int, Null, Real
 from lowfold._core.operators import SparseOperator
+from lowfold._core.params import fixed, param, positional
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold._core.warn import warn
 from lowfold.graph._components import components
 from lowfold.graph._weights import Weights, laplacian, normalized_laplacian
-from lowfold.kernels._gaussian import auto_scale
-from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit
+from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
+from lowfold.methods._base import Check
+from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
-from lowfold.methods._parameters import LIMITS
-from lowfold.methods.laplacian_eigenmaps import HarmonicRow, Weighting, weigh
+from lowfold.methods._neighborhood import Needs
+from lowfold.methods._parameters import Seeded, Symmetrized
+from lowfold.methods._placing.harmonics import HarmonicRow
+from lowfold.methods._placing.maps import Barycentric
 from lowfold.spectral._doors import smallest
 from lowfold.spectral._types import Eigenpairs
 
 
-class SpectralClustering(ClusterMixin, GraphMethod):
+def _at_most_n_clusters(method: Any, data: Data) -> None:
+    if method.n_clusters is not None and method.n_clusters > data.n:
+        raise InvalidInput(
+            f"n_clusters of SpectralClustering must be at most n_samples = {data.n}; got {method.n_clusters}"
+        )
+
+
+class SpectralClustering(ClusterMixin, Symmetrized, Seeded, GraphMethod):
     """Cut the graph where it is thinnest: clusters that no round shape has to fit.
 
     Minimising sum_C cut(C) / vol(C) over partitions is hard; relaxed, it is solved by the bottom eigenvectors of
     L u = lambda D u, the trivial one kept. Their rows are the points' coordinates, which K-means groups. A graph of
     exactly n components has rows of n distinct values, and the components come out as they are.
-
-    Parameters
-    ----------
-    n_clusters : int or None, default=8
-        Number of clusters; None takes the widest gap among the first `max_clusters` + 1 eigenvalues.
-    max_clusters : int of at least 1, default=10
-        Where the gap is looked for, at most n - 1; only with n_clusters=None.
-    {n_neighbors}
-    {radius}
-    {metric}
-    {metric_params}
-    {search}
-    {symmetrize}
-    weights : {"heat", "binary"} or callable, default="heat"
-        exp(-d^2 / scale), 1, or a positive decreasing function of the array of squared lengths.
-    scale : float above 0 or "auto", default="auto"
-        Width of the heat weights, in squared units; "auto" is the mean squared edge length.
-    laplacian : {"random_walk", "symmetric", "unnormalized"}, default="random_walk"
-        L u = lambda D u, the left eigenvectors of L D^-1 (normalised cut); D^-1/2 L D^-1/2 with rows of length 1 for
-        K-means (Ng, Jordan & Weiss); or L u = lambda u (ratio cut).
-    n_init : int of at least 1, default=10
-        Starts of K-means; the best is kept.
-    {solver}
-    {tol}
-    random_state : int, Generator, RandomState or None, default=0
-        Starts of K-means.
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -87,70 +69,59 @@ class SpectralClustering(ClusterMixin, GraphMethod):
     [0, 1]
     """
 
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        "n_clusters": (Int(1), Null("widest eigengap")),
-        "max_clusters": (Int(1),),
-        "weights": (Choice(("heat", "binary")), Function("g(squared lengths) -> weights")),
-        "scale": (Real(0, open_low=True), Choice(("auto",))),
-        "laplacian": (Choice(("random_walk", "symmetric", "unnormalized")),),
-        "n_init": (Int(1),),
-    }
-    wants_components: ClassVar[bool] = True
-    normalization: ClassVar[str] = "natural"
+    n_clusters: int | None = positional(
+        default=8,
+        limits=(
+            Int(1),
+            Null("widest eigengap"),
+        ),
+        text="Number of clusters; None takes the widest gap among the first `max_clusters` + 1 eigenvalues.",
+        kw_only=False,
+    )
+    max_clusters: int = param(10, Int(1), "Where the gap is looked for, at most n - 1; only with n_clusters=None.")
+    weights: Weighting = param(
+        "heat",
+        Choice(("heat", "binary")),
+        Function("g(squared lengths) -> weights"),
+        "exp(-d^2 / scale), 1, or a positive decreasing function of the array of squared lengths.",
+    )
+    scale: float | str = param(
+        "auto",
+        Real(0, open_low=True),
+        Choice(("auto",)),
+        'Width of the heat weights, in squared units; "auto" is the mean squared edge length.',
+    )
+    laplacian: str = param(
+        "random_walk",
+        Choice(("random_walk", "symmetric", "unnormalized")),
+        "L u = lambda D u, the left eigenvectors of L D^-1 (normalised cut); D^-1/2 L D^-1/2 with "
+        "rows of length 1 for K-means (Ng, Jordan & Weiss); or L u = lambda u (ratio cut).",
+    )
+    n_init: int = param(10, Int(1), "Starts of K-means; the best is kept.")
+    random_state: Any = param(0, "Starts of K-means.")
+    n_components: Any = fixed(default=2, init=False)
+    normalization: Any = fixed(default="natural", init=False)
+    on_disconnected: Any = fixed(default="connect", init=False)
 
-    def __init__(
-        self,
-        n_clusters: int | None = 8,
-        *,
-        max_clusters: int = 10,
-        n_neighbors: int | NDArray[np.int64] | None = None,
-        radius: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        search: str = "auto",
-        symmetrize: str = "union",
-        weights: Weighting = "heat",
-        scale: float | str = "auto",
-        laplacian: str = "random_walk",
-        n_init: int = 10,
-        solver: str = "auto",
-        tol: float = 1e-6,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.max_clusters = max_clusters
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.metric = metric
-        self.metric_params = metric_params
-        self.search = search
-        self.symmetrize = symmetrize
-        self.weights = weights
-        self.scale = scale
-        self.laplacian = laplacian
-        self.n_init = n_init
-        self.solver = solver
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    checks: ClassVar[tuple[Check, ...]] = (*GraphMethod.checks[1:], _at_most_n_clusters)
 
-    def _embed(self, data: Data, run: Run) -> Fit:
-        graph = self._graph(data, run)
+    def _needs(self) -> Needs:
+        return Needs(symmetrize=self.symmetrize, apart=True)
+
+    def _recipe(self, data: Connected, run: Run) -> Fit:
+        graph = data.graph
         scale = auto_scale(graph) if self.scale == "auto" else float(self.scale)
         W = weigh(graph, self.weights, scale, 0.0)
         pairs = self._bottom(W, run)
         rows = clustered_rows(pairs.vectors, self.laplacian)
         labels, centers = k_means(rows, len(pairs.values), self.n_init, run)
-        kth = None if data.neighbors is None else data.neighbors.kth_distance()
         return Fit(
             coordinates=pairs.vectors,
             pairs=pairs,
             graph=graph,
-            extend=HarmonicRow(self.laplacian, self.weights, scale, 0.0, self.symmetrize, pairs.values, kth),
+            extend=HarmonicRow(
+                self.laplacian, self.weights, scale, 0.0, self.symmetrize, pairs.values, data.kth_distance
+            ),
             invert=Barycentric(),
             extra={
                 "labels_": labels,
@@ -199,16 +170,7 @@ class SpectralClustering(ClusterMixin, GraphMethod):
         rows = clustered_rows(np.asarray(self.transform(X), dtype=np.float64), self.laplacian)
         return np.asarray(np.argmin(pairwise(rows, self.cluster_centers_), axis=1), dtype=np.int64)
 
-    def _check(self, data: Data) -> None:
-        if self.n_clusters is not None and self.n_clusters > data.n:
-            raise InvalidInput(
-                f"n_clusters of SpectralClustering must be at most n_samples = {data.n}; got {self.n_clusters}"
-            )
-        k = self._k(data.n)
-        if k is not None and data.source is not None and np.max(k) > data.n - 1:
-            raise InvalidInput(f"n_neighbors must be at most {data.n - 1} for n_samples = {data.n}; got {np.max(k)}")
-
-    def kernel(self) -> SparseOperator:
+    def _operator(self) -> SparseOperator:
         """L, or D^-1/2 L D^-1/2 (`random_walk` divides its vectors by D^1/2)."""
         W = weigh(self.graph_, self.weights, self.scale_, 0.0)
         return laplacian(W) if self.laplacian == "unnormalized" else normalized_laplacian(W)

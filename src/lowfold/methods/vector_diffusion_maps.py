@@ -6,32 +6,36 @@ X --graph--> w --local PCA--> O_i --alignment--> O_ij --blocks w_ij O_ij--> S-ba
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Int, Limits, Null, Real
+from lowfold._core.limits import Choice, Int, Null, Real
 from lowfold._core.operators import SparseOperator
+from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._connection import Connection, connection, local_dimensions, local_pca, orientation
 from lowfold.kernels._gaussian import auto_scale, gaussian
-from lowfold.methods._alignment_extend import NearestCorner
-from lowfold.methods._diffusion_extend import unbridged
-from lowfold.methods._extend import Barycentric
-from lowfold.methods._fit import Data, Fit
+from lowfold.methods._base import LearnedMetric
+from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
-from lowfold.methods._parameters import LIMITS
-from lowfold.methods._vector_extend import VectorRow, pair_order, vector_features, without_noise
+from lowfold.methods._neighborhood import Needs
+from lowfold.methods._parameters import Symmetrized
+from lowfold.methods._placing.fields import VectorRow, pair_order, vector_features, without_noise
+from lowfold.methods._placing.maps import Barycentric, NearestCorner
+from lowfold.methods._vector_metric import vector_distances
 from lowfold.methods.locally_linear_isomap import features
 from lowfold.spectral._doors import largest
 
 
-class VectorDiffusionMaps(GraphMethod):
-    """Embed by how vectors turn when carried along paths: points that many paths join in the same way are near.
+class VectorDiffusionMaps(Symmetrized, GraphMethod):
+    """Embed by how vectors turn when they are carried along paths: points that many paths join in the same way are
+    near.
 
     Tangent bases O_i come from local PCA, transports O_ij from aligning them; the block matrix S(i, j) = w_ij O_ij,
     divided by degrees, has eigenpairs (lambda_k, phi_k), phi_k(i) a tangent vector. The coordinates are
@@ -39,41 +43,6 @@ class VectorDiffusionMaps(GraphMethod):
     vector diffusion distance, d^2 = |S^2t(i, i)|^2 + |S^2t(j, j)|^2 - 2 |S^2t(i, j)|^2. No choice of bases
     changes them. On an orientable surface fields come in pairs that differ by a right angle: their common feature is 0,
     and their own features agree.
-
-    Parameters
-    ----------
-    {n_components}
-    n_eigenvectors : int or None, default=None
-        Eigenvectors that the pairs (k, m) are made of; None is max(10, n_components), made a multiple of the dimension
-        (on flat data that many fields belong together), at most n times the dimension.
-    {n_neighbors}
-    {radius}
-    {metric}
-    {metric_params}
-    {search}
-    {symmetrize}
-    tangent_dim : int, "median" or "mean", default="median"
-        Dimension of the manifold; or the median or rounded mean over points of the number of directions that hold
-        `variance`.
-    variance : float in (0, 1], default=0.9
-        Share of the local variance that the estimated dimension holds.
-    scale : float above 0 or "auto", default="auto"
-        Weights exp(-d^2 / scale); "auto" is the mean squared edge length.
-    pca_scale : float above 0 or "auto", default="auto"
-        Weights of local PCA, narrower than `scale`; "auto" is half of it.
-    alpha : float, default=1
-        Density power, as in diffusion maps.
-    self_loops : float of at least 0, default=1
-        Weight of a point to itself. Among scattered points it gives those far from all others fields of their own; 0,
-        or a wider `scale`, does not.
-    t : float of at least 0, default=1
-        Diffusion time. A fraction needs eigenvalues of at least 0.
-    {on_disconnected}
-    {normalization}
-    {solver}
-    {tol}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -102,71 +71,56 @@ class VectorDiffusionMaps(GraphMethod):
     ((300, 3), True)
     """
 
+    n_eigenvectors: int | None = param(
+        None,
+        Int(1),
+        Null("max(10, n_components)"),
+        "Eigenvectors that the pairs (k, m) are made of; None is max(10, n_components), made a "
+        "multiple of the dimension (on flat data that many fields belong together), at most n times "
+        "the dimension.",
+    )
+    tangent_dim: int | str = param(
+        "median",
+        Int(1),
+        Choice(("median", "mean")),
+        "Dimension of the manifold; or the median or rounded mean over points of the number of "
+        "directions that hold `variance`.",
+    )
+    variance: float = param(
+        0.9, Real(0, 1, open_low=True), "Share of the local variance that the estimated dimension holds."
+    )
+    scale: float | str = param(
+        "auto",
+        Real(0, open_low=True),
+        Choice(("auto",)),
+        'Weights exp(-d^2 / scale); "auto" is the mean squared edge length.',
+    )
+    pca_scale: float | str = param(
+        "auto",
+        Real(0, open_low=True),
+        Choice(("auto",)),
+        'Weights of local PCA, narrower than `scale`; "auto" is half of it.',
+    )
+    alpha: float = param(1.0, Real(), "Density power, as in diffusion maps.")
+    self_loops: float = param(
+        1.0,
+        Real(0),
+        "Weight of a point to itself. Among scattered points it gives those far from all others "
+        "fields of their own; 0, or a wider `scale`, does not.",
+    )
+    t: float = param(1.0, Real(0), "Diffusion time. A fraction needs eigenvalues of at least 0.")
+
     per_point: ClassVar[tuple[str, ...]] = ("local_dims_", "tangents_", "orientation_")
     of_largest: ClassVar[tuple[str, ...]] = ("pairs_",)
-    caps_bridges: ClassVar[bool] = True  # else a far component would hang on a weight of zero
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        "n_eigenvectors": (Int(1), Null("max(10, n_components)")),
-        "tangent_dim": (Int(1), Choice(("median", "mean"))),
-        "variance": (Real(0, 1, open_low=True),),
-        "scale": (Real(0, open_low=True), Choice(("auto",))),
-        "pca_scale": (Real(0, open_low=True), Choice(("auto",))),
-        "alpha": (Real(),),
-        "self_loops": (Real(0),),
-        "t": (Real(0),),
-    }
+    learned: ClassVar[Mapping[str, LearnedMetric]] = {"diffusion": vector_distances}
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_eigenvectors: int | None = None,
-        n_neighbors: int | NDArray[np.int64] | None = None,
-        radius: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        search: str = "auto",
-        symmetrize: str = "union",
-        tangent_dim: int | str = "median",
-        variance: float = 0.9,
-        scale: float | str = "auto",
-        pca_scale: float | str = "auto",
-        alpha: float = 1.0,
-        self_loops: float = 1.0,
-        t: float = 1.0,
-        on_disconnected: str = "connect",
-        normalization: str = "natural",
-        solver: str = "auto",
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_eigenvectors = n_eigenvectors
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.metric = metric
-        self.metric_params = metric_params
-        self.search = search
-        self.symmetrize = symmetrize
-        self.tangent_dim = tangent_dim
-        self.variance = variance
-        self.scale = scale
-        self.pca_scale = pca_scale
-        self.alpha = alpha
-        self.self_loops = self_loops
-        self.t = t
-        self.on_disconnected = on_disconnected
-        self.normalization = normalization
-        self.solver = solver
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    def _needs(self) -> Needs:
+        # A capped bridge: else a far component would hang on a weight of zero.
+        return Needs(symmetrize=self.symmetrize, capped=True, one_more=True, corner=self._corner)
 
-    def _embed(self, data: Data, run: Run) -> Fit:
-        X, graph, near = features(data.points()), self._graph(data, run), _neighbors(data)
-        scale = auto_scale(unbridged(data, self.symmetrize)) if self.scale == "auto" else float(self.scale)
+    def _recipe(self, data: Connected, run: Run) -> Fit:
+        X, graph, near = features(data.points()), data.graph, data.neighbors
+        scale = auto_scale(data.unbridged) if self.scale == "auto" else float(self.scale)
         pca_scale = scale / 2 if self.pca_scale == "auto" else float(self.pca_scale)
         d, dims = self._dimension(X, near, pca_scale, run)
         bases = local_pca(X, near, pca_scale, d, run=run).bases
@@ -191,7 +145,7 @@ class VectorDiffusionMaps(GraphMethod):
                 fields,
                 chosen,
                 self.symmetrize,
-                None if data.neighbors is None else data.neighbors.kth_distance(),
+                data.kth_distance,
             ),
             invert=Barycentric(),
             extra={
@@ -252,17 +206,12 @@ class VectorDiffusionMaps(GraphMethod):
             )
         return pair_order(values, float(self.t), self.n_components)
 
-    def _embed_piece(self, part: Data, run: Run) -> Fit:
+    def _corner(self, part: Connected) -> Fit | None:
         """A component with too few points for `tangent_dim` directions or `n_eigenvectors` fields is one point."""
         d = self.tangent_dim if isinstance(self.tangent_dim, int) else 1
         if part.n > d and part.n * d >= (self.n_eigenvectors or 1):
-            return super()._embed_piece(part, run)
+            return None
         return Fit(np.zeros((part.n, self.n_components)), None, part.graph, NearestCorner(), Barycentric())
-
-    def _query_neighbors(self, data: Data) -> int | None:
-        """One more than in the fit: the nearest training point stands for the new point itself."""
-        k = super()._query_neighbors(data)
-        return None if k is None else min(k + 1, data.n)
 
     # What else the transports can tell ------------------------------------------------------------------------------
 
@@ -271,7 +220,7 @@ class VectorDiffusionMaps(GraphMethod):
         self._of_one_model("connection()")
         return self._connection(self.graph_, self.tangents_, self.scale_, self._run())
 
-    def kernel(self) -> SparseOperator:
+    def _operator(self) -> SparseOperator:
         """S-bar = D^-1/2 S D^-1/2, (n d) x (n d), sparse; its spectrum lies in [-1, 1]."""
         return self.connection().operator
 
@@ -284,24 +233,3 @@ class VectorDiffusionMaps(GraphMethod):
         if not isinstance(self._extend, VectorRow):
             raise InvalidInput("this needs one connected model of all points; fit with on_disconnected='connect'")
         return self._extend
-
-    def _distance_kinds(self) -> tuple[str, ...]:
-        return ("embedding", "diffusion")
-
-    def distances(self, A: Any, B: Any = None, *, kind: str = "embedding") -> NDArray[np.floating]:
-        """Euclidean distances after `transform`; or with kind="diffusion" the vector diffusion distance with all
-        eigenvectors, for 2t a whole number of at least 2.
-        """
-        if kind != "diffusion":
-            return super().distances(A, B, kind=kind)
-        from lowfold.methods._vector_metric import vector_distances
-
-        return vector_distances(self, A, B)
-
-
-def _neighbors(data: Data) -> Neighbors:
-    """Directed neighbourhoods for local PCA; a graph's own rows where none were searched."""
-    if data.neighbors is not None:
-        return data.neighbors
-    assert data.graph is not None
-    return data.graph.neighbors()

@@ -5,25 +5,38 @@ D_1..D_m --centre--> B_k = -1/2 H (D_k o D_k) H --alternating least squares--> B
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Int, Limits, Null, RealArray
+from lowfold._core.limits import Choice, Int, Null, Real, RealArray
 from lowfold._core.memory import require
 from lowfold._core.operators import CentredGram
+from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._source import Pairs
+from lowfold.graph._types import Neighbors
 from lowfold.kernels._gram import centred_gram
-from lowfold.methods._extend import Barycentric, GramRow, Impossible
-from lowfold.methods._fit import Data, Fit
-from lowfold.methods._parameters import LIMITS
-from lowfold.methods._several_matrices import MATRIX_KINDS, SeveralMatrices, Stack, aligned, merge
+from lowfold.methods._base import Check
+from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
+from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._several_matrices import MergedRow, SeveralMatrices, aligned, merge
 from lowfold.methods.classical_mds import ClassicalMDS
 from lowfold.optimize._indscal import individual_scaling
 from lowfold.spectral._doors import largest
+
+
+def _all_measured(method: Any, data: Data) -> None:
+    matrices = data.stack()
+    if not np.isfinite(matrices).all():
+        k, i, j = np.argwhere(~np.isfinite(matrices))[0]
+        raise InvalidInput(
+            f"the dissimilarity of points {i} and {j} in matrix {k} is {matrices[k, i, j]}; WeightedMDS needs all "
+            'pairs: use ReplicatedMDS(method="metric"), which leaves them out'
+        )
 
 
 class WeightedMDS(SeveralMatrices):
@@ -33,21 +46,6 @@ class WeightedMDS(SeveralMatrices):
     matrix and axis, by least squares on the centred Gram matrices B_k = X diag(w_k) X'. Unlike in other methods the
     axes are determined: turning X would spoil the fit. With weights given, each row g of them makes a matrix of its
     own, the root of the weighted mean of the squared distances, and its classical configuration.
-
-    Parameters
-    ----------
-    {n_components}
-    metric : {"precomputed", "precomputed_squared", "precomputed_similarity"}, default="precomputed"
-        What X (matrices, n, n), or a list of n x n matrices, holds. Every pair must be measured.
-    weights : None, array (matrices,) or (groups, matrices), default=None
-        None finds one weight vector per matrix; else how much each matrix counts in each configuration, 0 or more.
-    max_iter : int, default=500
-        Rounds of the alternating least squares.
-    tol : float in (0, 1), default=1e-10
-        They end when a round explains less than this share more.
-    {normalization}
-    {n_jobs}
-    {verbose}
 
     Attributes
     ----------
@@ -70,82 +68,63 @@ class WeightedMDS(SeveralMatrices):
     True
     """
 
-    limits: ClassVar[Limits] = {
-        **LIMITS,
-        **MATRIX_KINDS,
-        "weights": (Null("they are found"), RealArray("an array of finite numbers, a column per matrix")),
-        "max_iter": (Int(1),),
-    }
+    metric: str = param(
+        "precomputed",
+        Choice(("precomputed", "precomputed_squared", "precomputed_similarity")),
+        "What X (matrices, n, n), or a list of n x n matrices, holds. Every pair must be measured.",
+    )
+    weights: Any = param(
+        None,
+        Null("they are found"),
+        RealArray("an array of finite numbers, a column per matrix"),
+        "None finds one weight vector per matrix; else how much each matrix counts in each configuration, 0 or more.",
+    )
+    max_iter: int = param(500, Int(1), "Rounds of the alternating least squares.")
+    tol: float = param(
+        1e-10,
+        Real(0, 1, open_low=True, open_high=True),
+        "They end when a round explains less than this share more.",
+    )
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        metric: str = "precomputed",
-        weights: Any = None,
-        max_iter: int = 500,
-        tol: float = 1e-10,
-        normalization: str = "natural",
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.metric = metric
-        self.weights = weights
-        self.max_iter = max_iter
-        self.tol = tol
-        self.normalization = normalization
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    checks: ClassVar[tuple[Check, ...]] = (*SeveralMatrices.checks, _all_measured)
 
-    def _given(self) -> Floats | None:
-        """Weights of the matrices in each group, rows adding up to 1."""
+    def _given(self, m: int) -> Floats | None:
+        """Weights of the m matrices in each group, rows adding up to 1."""
         if self.weights is None:
             return None
         W = np.atleast_2d(np.asarray(self.weights, dtype=np.float64))
-        if W.ndim != 2 or W.shape[1] != self.n_matrices_ or (W < 0).any() or (W.sum(axis=1) == 0).any():
+        if W.ndim != 2 or W.shape[1] != m or (W < 0).any() or (W.sum(axis=1) == 0).any():
             raise InvalidInput(
-                f"weights must have a column for each of the {self.n_matrices_} matrices, be 0 or more, and not all 0 "
-                f"in a row; got shape {np.shape(self.weights)}"
+                f"weights must have a column for each of the {m} matrices, be 0 or more, and not all 0 in a row; got "
+                f"shape {np.shape(self.weights)}"
             )
         return np.asarray(W / W.sum(axis=1, keepdims=True))
 
-    def _merged(self, matrices: Floats) -> Floats:
-        given = self._given()
-        return merge(matrices, "rms", None if given is None else given.mean(axis=0))[0]
-
-    def _check(self, data: Data) -> None:
-        super()._check(data)
-        assert isinstance(data, Stack)
-        assert data.matrices is not None
-        if not np.isfinite(data.matrices).all():
-            k, i, j = np.argwhere(~np.isfinite(data.matrices))[0]
-            raise InvalidInput(
-                f"the dissimilarity of points {i} and {j} in matrix {k} is {data.matrices[k, i, j]}; WeightedMDS needs "
-                'all pairs: use ReplicatedMDS(method="metric"), which leaves them out'
-            )
+    def _merging(self, m: int) -> tuple[str, Floats | None]:
+        given = self._given(m)
+        return "rms", None if given is None else given.mean(axis=0)
 
     def _embed(self, data: Data, run: Run) -> Fit:
-        assert isinstance(data, Stack)
-        assert data.matrices is not None
-        given = self._given()
-        return self._find(data.matrices, run) if given is None else self._combine(data, given, run)
+        matrices = data.stack()
+        given = self._given(len(matrices))
+        return self._find(matrices, data, run) if given is None else self._combine(matrices, data, given, run)
 
-    def _find(self, matrices: Floats, run: Run) -> Fit:
+    def _find(self, matrices: Floats, data: Data, run: Run) -> Fit:
+        """The common space and the weights that explain all matrices."""
         m, n, _ = matrices.shape
         require(3 * 8.0 * m * n * n, f"{m} Gram matrices of {n} points", "use ReplicatedMDS")
         B = np.stack([CentredGram(D).dense() for D in matrices])
-        pairs = largest(self._gram(matrices), self.n_components, null=np.ones((n, 1)), negligible=1.0, run=run)
+        merged = CentredGram(merge(matrices, "rms")[0])
+        pairs = largest(merged, self.n_components, null=np.ones((n, 1)), negligible=1.0, run=run)
         with run.stage("alternating least squares"):
             rounding = 1e-14 * n * float((matrices**2).mean())
             start = pairs.vectors * np.sqrt(np.where(pairs.values > rounding, pairs.values, 0.0))
             found = individual_scaling(B, start, max_iter=self.max_iter, tol=self.tol)
-        self._row_means = np.stack([(D**2).mean(axis=1) for D in matrices])
         return Fit(
             coordinates=found.X,
             pairs=None,
             graph=None,
-            extend=Impossible("new points of WeightedMDS are placed by its own transform"),
+            extend=WeightedRow(np.stack([(D**2).mean(axis=1) for D in matrices]), found.weights),
             invert=Barycentric(),
             extra={
                 "weights_": found.weights,
@@ -154,34 +133,44 @@ class WeightedMDS(SeveralMatrices):
             },
         )
 
-    def _combine(self, data: Stack, given: Floats, run: Run) -> Fit:
-        assert data.matrices is not None
+    def _combine(self, matrices: Floats, data: Data, given: Floats, run: Run) -> Fit:
+        """A configuration for each row of weights, turned towards that of all."""
         model = ClassicalMDS(self.n_components, metric="precomputed")
         common = model._embed(Data(data.source), run)
         parts, explained = [], []
         for row in given:
-            D = merge(data.matrices, "rms", row)[0]
+            D = merge(matrices, "rms", row)[0]
             Y = aligned(model._embed(Data(Pairs(D)), run).coordinates, common.coordinates)
             B = CentredGram(D).dense()
             parts.append(Y)
             explained.append(1.0 - ((B - Y @ Y.T) ** 2).sum() / max(float((B**2).sum()), 1e-300))
         extra = {"weights_": given, "configurations_": np.stack(parts), "explained_": np.array(explained)}
-        return Fit(common.coordinates, common.pairs, None, common.extend, Barycentric(), {**common.extra, **extra})
+        there = MergedRow(*self._merging(len(matrices)), common.extend)
+        return Fit(common.coordinates, common.pairs, None, there, Barycentric(), {**common.extra, **extra})
 
-    def _gram(self, matrices: Floats) -> CentredGram:
-        return CentredGram(self._merged(matrices))
-
-    def _place(self, matrices: Floats, merged: Floats) -> Floats:
-        if not np.isfinite(merged).all() or not np.isfinite(matrices).all():
-            raise InvalidInput("new points need distances to all training points in every matrix; some are NaN or inf")
-        if isinstance(self._extend, GramRow):
-            return self._extend.place(self._trained, Pairs(merged), None, self._run())  # type: ignore[arg-type]
-        X, W = self._trained.coordinates, self.weights_
-        rows = 0.5 * (self._row_means[:, None, :] - matrices**2)  # Gram rows up to constants, which X'1 = 0 takes out
-        right = np.einsum("kqj,ja,ka->qa", rows, X, W, optimize=True)
-        gram = (X.T @ X) * (W.T @ W)
-        return np.asarray(np.linalg.lstsq(gram, right.T, rcond=1e-12)[0].T)
-
-    def kernel(self) -> CentredGram:
+    def _operator(self) -> CentredGram:
         """The centred Gram operator of the merged matrix, the mean of all: X X' where the model is exact."""
         return centred_gram(self._merged_distances(), run=self._run())
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedRow(Extension):
+    """The x that explains a new point's Gram rows in all matrices best: sum_k |row_k - X diag(w_k) x|^2 is least."""
+
+    row_means: Floats
+    weights: Floats
+    looks: ClassVar[Looks] = "nowhere"
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        matrices = np.asarray(feature_rows(queries), dtype=np.float64).transpose(1, 0, 2)
+        if not np.isfinite(matrices).all():
+            raise InvalidInput("new points need distances to all training points in every matrix; some are NaN or inf")
+        X, W = trained.coordinates, self.weights
+        rows = 0.5 * (self.row_means[:, None, :] - matrices**2)  # Gram rows up to constants, which X'1 = 0 takes out
+        right = np.einsum("kqj,ja,ka->qa", rows, X, W, optimize=True)
+        gram = (X.T @ X) * (W.T @ W)
+        out = np.asarray(np.linalg.lstsq(gram, right.T, rcond=1e-12)[0].T)
+        same = (matrices == 0).all(axis=0)
+        known = same.any(axis=1)
+        out[known] = X[np.argmax(same[known], axis=1)]
+        return out

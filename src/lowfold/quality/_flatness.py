@@ -82,14 +82,14 @@ def _none() -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
 
 def conformal(view: NeighborhoodView, flat: Finding, shut: Finding) -> Finding:
     """Does measuring in units of the local spacing make the data flat?"""
-    from lowfold.methods._geodesic_extend import conformal_factors, conformal_lengths
+    from lowfold.methods._placing.geodesics import conformal_factors, conformal_lengths
 
     if shut.verdict == "yes":
         return Finding(
             "conformal", "no", float("nan"), "a closed manifold has no chart, with or without change of scale"
         )
     found = view.graph
-    factors = conformal_factors(found, view.neighbors(view.k))
+    factors = conformal_factors(view.neighbors(view.k))
     scaled = view.paths(conformal_lengths(found, factors), view.landmarks)
     after = residual(scaled, between(classical(scaled, view.d, view.run)[0]))
     before = isomap_residual(view)

@@ -44,7 +44,8 @@ class Case:
         if self.fitted and self.X is None:
             trained = self.model._trained
             return Data(trained.source, graph=trained.graph)
-        return fresh(self.model)._read(self.X)
+        model = fresh(self.model)
+        return model.reader.data(model, self.X, None)
 
     def points(self) -> Floats:
         """The rows of X in float64."""
@@ -80,7 +81,7 @@ def kernel_variance(case: Case) -> Loss:
     """PCA in the feature space of a kernel."""
     model, data = case.model, case.data()
     kernel = model._mercer(data)
-    K = model._operator(data, kernel, model._run())
+    K = model._gram_of(data, kernel, model._run())
     if hasattr(K, "matrix") or isinstance(K, CentredGram):
         whole = K.matrix if hasattr(K, "matrix") else K.distances
         diagonal = np.diagonal(whole).astype(np.float64)
@@ -95,7 +96,7 @@ def kernel_variance(case: Case) -> Loss:
 
 def smooth(case: Case) -> Loss:
     """Laplacian with the mass of the degrees: LPP, kernel LPP."""
-    from lowfold.methods.laplacian_eigenmaps import weigh
+    from lowfold.kernels._gaussian import weigh
 
     model = case.model
     W = weigh(model.graph_, model.weights, model.scale_, 0.0)
@@ -156,11 +157,11 @@ def diffusion(case: Case) -> Loss:
 
 def unfolding(case: Case) -> Loss:
     """MVU; the part "bound" is the loss of the solution in all its dimensions."""
-    from lowfold.methods._fit import Data
+    from lowfold.methods._fit import Connected
     from lowfold.methods._unfolding import pair_distances
 
     model = case.model
-    kept = Data(model._trained.source, graph=model._trained.graph)
+    kept = Connected(model._trained.source, None, model._trained.graph)
     squared = pair_distances(kept, model.pairs_) ** 2
     settings = (model.constraints, float(model.nu_), case.scaled)
     whole = formulas.spring_loss(model.pairs_, squared, model.factor_, *settings).value
@@ -196,7 +197,7 @@ def harmonic(case: Case) -> Loss:
 
 def cut(case: Case) -> Loss:
     """Spectral clustering: the constant vector counts."""
-    from lowfold.methods.laplacian_eigenmaps import weigh
+    from lowfold.kernels._gaussian import weigh
 
     model = case.model
     K = model.kernel()
@@ -214,10 +215,10 @@ def replicated(case: Case) -> Loss:
     from lowfold.methods._several_matrices import merge
 
     data = case.data()
-    if getattr(data, "matrices", None) is None:
+    if data.given is None:
         raise InvalidInput("X must be given: the model does not keep the matrices it was fitted to")
-    D, counts = merge(data.matrices, case.model.merge)
-    inner = case.model._model(None if (counts == len(data.matrices)).all() else counts)
+    D, counts = merge(data.stack(), case.model.merge)
+    inner = case.model._model(None if (counts == len(data.stack())).all() else counts)
     make = {"classical": strain, "metric": stress, "nonmetric": ordinal}[case.model.method]
     return make(Case(inner.fit(D) if case.model.method == "classical" else inner, D, case.scaled))
 
@@ -225,11 +226,11 @@ def replicated(case: Case) -> Loss:
 def weighted(case: Case) -> Loss:
     """Individual differences scaling; with given weights, classical MDS of their mean."""
     data = case.data()
-    if getattr(data, "matrices", None) is None:
+    if data.given is None:
         raise InvalidInput("X must be given: the model does not keep the matrices it was fitted to")
     if case.model.weights is not None:
         return lambda Y: formulas.strain(CentredGram(data.source.distances), Y, case.scaled)
-    B = np.stack([CentredGram(D).dense() for D in data.matrices])
+    B = np.stack([CentredGram(D).dense() for D in data.stack()])
     return lambda Y: formulas.individual_loss(B, Y)
 
 
@@ -264,7 +265,7 @@ def ordinal(case: Case) -> Loss:
     from lowfold.optimize._isotonic import Ranking
 
     model = fresh(case.model)
-    data = case.data() if case.X is None else model._read(case.X)
+    data = case.data() if case.X is None else model.reader.data(model, case.X, None)
     edges = model._edges(data, model._run())
     ranking = Ranking.of(edges.delta, model.ties)
 

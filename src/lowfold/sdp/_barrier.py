@@ -40,6 +40,7 @@ from lowfold.sdp._solution import (
     relative_gap,
     rms,
 )
+from lowfold.sdp._svec import svec_rows
 
 SHRINK = 0.15  # of mu, after a full step
 SAFE = 0.8  # of the way to the boundary: points near it are far from the central path
@@ -146,10 +147,9 @@ def _preconditioner(program: Unfolding, inverse: Floats, mu: float, soft: float)
     r = min(LEADING, max(1, int((values > SHARE * values[-1]).sum())))
     B = U[:, ::-1][:, :r] * np.sqrt(values[::-1][:r])
     b = B[program.pairs[:, 0]] - B[program.pairs[:, 1]]
-    i, j = np.triu_indices(r)
-    A = b[:, i] * b[:, j] * np.where(i == j, 1.0, np.sqrt(2.0))
+    A = svec_rows(b)
     D = soft + mu * np.maximum(_distances(program, inverse) ** 2 - np.einsum("er,er->e", A, A), 0.0)
-    small = scipy.linalg.cho_factor(np.eye(len(i)) / mu + A.T @ (A / D[:, None]))
+    small = scipy.linalg.cho_factor(np.eye(A.shape[1]) / mu + A.T @ (A / D[:, None]))
 
     def precondition(x: Floats) -> Floats:
         y = x / D

@@ -18,7 +18,7 @@ from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
 from lowfold.graph._weights import Weights, laplacian
 from lowfold.sdp._program import Unfolding
-from lowfold.sdp._svec import smat, svec, svec_kron
+from lowfold.sdp._svec import smat, svec, svec_kron, svec_rows
 from lowfold.spectral._doors import smallest
 
 
@@ -73,11 +73,10 @@ def small_slack(G: Floats, s: Floats, C: Floats, nu: float, *, tol: float = 1e-7
 
 def _collected(G: Floats, s: Floats, p: int) -> tuple[Floats, Floats, float]:
     """A'A, A's and s's for the rows svec(g_e g_e') of A, block by block."""
-    i, j = np.triu_indices(p)
-    scale = np.where(i == j, 1.0, np.sqrt(2.0))
-    H, b = np.zeros((len(i), len(i))), np.zeros(len(i))
-    for part in block_slices(len(G), max(1, 4_000_000 // len(i))):
-        A = G[part][:, i] * G[part][:, j] * scale
+    size = p * (p + 1) // 2
+    H, b = np.zeros((size, size)), np.zeros(size)
+    for part in block_slices(len(G), max(1, 4_000_000 // size)):
+        A = svec_rows(G[part])
         H += A.T @ A
         b += A.T @ s[part]
     return H, b, float(s @ s)

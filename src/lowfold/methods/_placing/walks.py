@@ -1,4 +1,4 @@
-"""New points of diffusion maps: their row of the kernel, the Nystrom formula on it, landmarks that stand for all."""
+"""New points of walks on a graph: their edges, their row of the kernel, and the Nystrom formula on it."""
 
 from __future__ import annotations
 
@@ -6,30 +6,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph._neighborhoods import query_neighborhoods
 from lowfold.graph._radius import within_radius
 from lowfold.graph._search import nearest
-from lowfold.graph._source import Measured, Pairs, Points
-from lowfold.graph._types import Graph, Neighbors
+from lowfold.graph._source import Measured, Pairs
+from lowfold.graph._types import Neighbors
 from lowfold.kernels._diffusion import Profile
-from lowfold.methods._extend import _take
-from lowfold.methods._fit import Data, Extension, Queries, Trained
-from lowfold.metrics._pairwise import pairwise
+from lowfold.methods._fit import Extension, Looks, Queries, Trained, known_source
 from lowfold.spectral._nystrom import nystrom
-
-
-def unbridged(data: Data, symmetrize: str) -> Graph:
-    """The graph of neighbours alone: bridges between components are as long as the gap and have no say in a scale."""
-    if data.neighbors is None or len(data.bridges) == 0:
-        assert data.graph is not None
-        return data.graph
-    return getattr(data.neighbors, symmetrize)()  # type: ignore[no-any-return]
 
 
 def query_edges(
@@ -75,8 +63,7 @@ def all_pairs(trained: Trained, queries: Queries) -> Neighbors:
     if isinstance(queries, Pairs):
         D = queries.distances.astype(np.float64)
     else:
-        assert isinstance(trained.source, Points)
-        D = trained.source.rows(queries)
+        D = trained.points.rows(queries)
     n = D.shape[1]
     order = np.argsort(D, axis=1, kind="stable")
     flat = np.take_along_axis(D, order, 1)
@@ -94,7 +81,7 @@ class KernelRows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class DiffusionRow:
+class DiffusionRow(Extension):
     """Nystrom: psi(x) = sum_j p(x, j) psi_j / lambda with the row p(x, .) of the walk that starts at the new point.
 
     `reach` replaces the neighbours' rules: all points within it (inf: all points). Densities of the training points are
@@ -113,7 +100,12 @@ class DiffusionRow:
     symmetrize: str
     kth_distance: Floats | None
     reach: float | None
-    neighbors: ClassVar[bool] = True
+    looks: ClassVar[Looks] = "neighbors"
+
+    @property
+    def recognise(self) -> bool:  # type: ignore[override]
+        """Rows of weights do not say which training point a new one is."""
+        return not isinstance(self.weights, str) or self.weights != "precomputed"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         K = self.rows(trained, queries, found, run)
@@ -146,64 +138,13 @@ class DiffusionRow:
             return query_edges(trained, queries, found, self.kth_distance, self.symmetrize, run)
         if np.isinf(self.reach):
             return all_pairs(trained, queries)
-        assert trained.source is not None
-        return within_radius(trained.source, self.reach, queries=queries, run=run)
+        return within_radius(known_source(trained.source), self.reach, queries=queries, run=run)
 
     def _product(self, trained: Trained, queries: Queries, edges: Neighbors, run: Run) -> Floats | float:
         """t_x t_j. The nearest point stands for x, as x_i does in its own row: t_x is of the one after `tuning`."""
         if self.local is None:
             return 1.0
-        assert trained.source is not None
-        near = nearest(trained.source, min(self.tuning + 1, trained.source.n), queries=queries, run=run)
+        source = known_source(trained.source)
+        near = nearest(source, min(self.tuning + 1, source.n), queries=queries, run=run)
         t = near.kth_distance()
         return np.where(t > 0, t, self.local.min())[edges.rows()] * self.local[edges.indices]
-
-
-@dataclass(frozen=True, eq=False)
-class ThroughLandmarks:
-    """The landmarks' own extension, for every point that is not one of them."""
-
-    trained: Trained
-    extend: Extension
-    landmarks: NDArray[np.int64]
-    neighbors: ClassVar[bool] = False
-
-    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
-        assert self.trained.source is not None
-        if not isinstance(queries, np.ndarray):
-            m = len(queries.distances) if isinstance(queries, Pairs) else queries.pairs.n
-            queries = _take(queries, np.arange(m), self.landmarks)
-        near = query_neighborhoods(
-            self.trained.source,
-            queries,
-            n_neighbors=self.trained.n_neighbors,
-            radius=self.trained.radius,
-            search=self.trained.search,
-            run=run,
-        )
-        return self.extend.place(self.trained, queries, near, run)
-
-
-def all_distances(source: Points | Pairs, run: Run) -> NDArray[np.floating]:
-    """The whole matrix of distances."""
-    if isinstance(source, Pairs):
-        return source.distances
-    return pairwise(source.X, metric=source.metric, n_jobs=run.n_jobs)
-
-
-def given_weights(K: NDArray[np.floating], self_loops: float) -> Floats:
-    """A copy of the user's weights, checked; its diagonal times `self_loops`."""
-    W = K.astype(np.float64)
-    if not np.isfinite(W).all():
-        raise InvalidInput("weights must be finite; X has NaN or inf. A pair without exchange has weight 0")
-    if np.abs(W - W.T).max(initial=0.0) > 1e-10 * W.max(initial=0.0):
-        raise InvalidInput("the matrix of weights must be symmetric; use (X + X.T) / 2")
-    W[np.diag_indices_from(W)] *= self_loops
-    return W
-
-
-def rows_of(source: Any, rows: NDArray[np.int64]) -> Any:
-    """Training rows as queries."""
-    if isinstance(source, Points):
-        return source.X[rows]
-    return Pairs(source.distances[rows]) if isinstance(source, Pairs) else Measured(source.pairs.take(rows))

@@ -14,14 +14,14 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._types import Neighbors
 from lowfold.methods._descent import measured_columns
-from lowfold.methods._fit import Queries, Trained
+from lowfold.methods._fit import Extension, Looks, Queries, Trained
 from lowfold.optimize._rows import place_rows, triangulate
 
 NEVER = np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
-class StressRow:
+class StressRow(Extension):
     """Least stress over the new row: y minimises sum_j w_j (delta_j - d(y, y_j))^2, every other point held.
 
     Majorised from two starts, where squared distances would put it and the place of its nearest point; the better one
@@ -34,7 +34,8 @@ class StressRow:
     p: float = 2.0
     knots: Floats = field(default_factory=lambda: NEVER)
     heights: Floats = field(default_factory=lambda: NEVER)
-    neighbors: ClassVar[bool] = False
+    recognise: bool = True
+    looks: ClassVar[Looks] = "nearest"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         Y = trained.coordinates

@@ -14,15 +14,14 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._geodesics import seeded_geodesics
 from lowfold.graph._types import Graph, Neighbors
-from lowfold.methods._extend import gram_coordinates
-from lowfold.methods._fit import Queries, Trained
+from lowfold.methods._fit import Extension, Looks, Queries, Trained
+from lowfold.methods._placing.maps import gram_coordinates
 
 
-def conformal_factors(graph: Graph | None, neighbors: Neighbors | None) -> Floats:
-    """m_i, the mean distance from point i to its neighbours; the smallest positive one where they all coincide."""
-    if neighbors is None:
-        assert graph is not None
-        neighbors = graph.neighbors()
+def conformal_factors(neighbors: Neighbors) -> Floats:
+    """m_i, the mean distance from point i to its neighbours; the smallest positive one where all of them coincide with
+    i.
+    """
     total = np.bincount(neighbors.rows(), neighbors.distances, minlength=neighbors.n)
     return _positive(total / np.maximum(neighbors.counts, 1))
 
@@ -41,8 +40,9 @@ def conformal_lengths(graph: Graph, factors: Floats | None) -> Graph:
 
 
 @dataclass(frozen=True, eq=False)
-class LandmarkRow:
-    """Geodesics from the new point through its neighbours to the landmarks (None: all points), then classical MDS.
+class LandmarkRow(Extension):
+    """Geodesics from the new point through its neighbours, to the landmarks (all points if None), then as classical
+    MDS.
 
     `factors` are the mean neighbour distances of conformal lengths; `shift` is the constant added to every geodesic.
     """
@@ -53,14 +53,13 @@ class LandmarkRow:
     shift: float = 0.0
     landmarks: NDArray[np.int64] | None = None
     factors: Floats | None = None
-    neighbors: ClassVar[bool] = True
+    looks: ClassVar[Looks] = "neighbors"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
-        assert trained.graph is not None
-        found = self.lengths(found)
+        graph, found = trained.edges, self.lengths(found)
         out = np.empty((found.n, len(self.values)))
-        for part in block_slices(found.n, max(1, 30_000_000 // trained.graph.n)):
-            rows = seeded_geodesics(trained.graph, found.take(np.arange(part.start, part.stop)), run=run)
+        for part in block_slices(found.n, max(1, 30_000_000 // graph.n)):
+            rows = seeded_geodesics(graph, found.take(np.arange(part.start, part.stop)), run=run)
             out[part] = self.coordinates(rows if self.landmarks is None else rows[:, self.landmarks])
         return out
 

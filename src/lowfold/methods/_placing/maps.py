@@ -16,24 +16,9 @@ from lowfold.graph._search import nearest
 from lowfold.graph._source import Measured, Pairs, Points
 from lowfold.graph._types import Neighbors
 from lowfold.kernels._barycentric import barycentric_weights
-from lowfold.methods._fit import Extension, Inverse, Queries, Trained
+from lowfold.methods._fit import Extension, Looks, Queries, Trained
+from lowfold.methods._placing.place import among, take
 from lowfold.metrics._resolve import resolve_metric
-
-
-@dataclass(frozen=True, eq=False)
-class LinearMap:
-    """y = (x - mean) W, and back x = y W' + mean for W with orthonormal columns. Exact everywhere."""
-
-    mean: Floats
-    W: Floats
-    neighbors: ClassVar[bool] = False
-
-    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
-        assert isinstance(queries, np.ndarray)
-        return np.concatenate([(queries[part] - self.mean) @ self.W for part in block_slices(len(queries), 65_536)])
-
-    def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
-        return np.asarray(coordinates @ self.W.T + self.mean)
 
 
 def gram_coordinates(squared: Floats, row_means: Floats, values: Floats, vectors: Floats) -> Floats:
@@ -47,14 +32,14 @@ def gram_coordinates(squared: Floats, row_means: Floats, values: Floats, vectors
 
 
 @dataclass(frozen=True, eq=False)
-class GramRow:
+class GramRow(Extension):
     """Classical MDS: the full row of distances from the new point, centred with the stored means."""
 
     row_means: Floats
     values: Floats
     vectors: Floats
     kind: Literal["distance", "similarity"] = "distance"
-    neighbors: ClassVar[bool] = False
+    looks: ClassVar[Looks] = "nearest"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         if self.kind == "similarity":
@@ -66,10 +51,10 @@ class GramRow:
             if not np.isfinite(D).all():
                 raise InvalidInput("new points need the distances to all training points; some are NaN or inf")
             return gram_coordinates(D.astype(np.float64) ** 2, self.row_means, self.values, self.vectors)
-        assert isinstance(trained.source, Points)
+        source = trained.points
         out = np.empty((len(queries), len(self.values)))
-        for part in block_slices(len(queries), max(1, 8_000_000 // trained.source.n)):
-            rows = trained.source.rows(queries[part])
+        for part in block_slices(len(queries), max(1, 8_000_000 // source.n)):
+            rows = source.rows(queries[part])
             out[part] = gram_coordinates(rows**2, self.row_means, self.values, self.vectors)
         return out
 
@@ -101,17 +86,27 @@ class Barycentric:
 
 
 @dataclass(frozen=True, eq=False)
-class Impossible:
+class Impossible(Extension):
     """A map that cannot exist, with the reason in words."""
 
     reason: str
-    neighbors: ClassVar[bool] = False
+    looks: ClassVar[Looks] = "nearest"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         raise InvalidInput(self.reason)
 
     def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
         raise InvalidInput(self.reason)
+
+
+@dataclass(frozen=True, eq=False)
+class NearestCorner(Extension):
+    """Extension of a piece of a few points: the new point takes the place of its nearest one."""
+
+    looks: ClassVar[Looks] = "neighbors"
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        return np.asarray(trained.coordinates[found.indices[found.indptr[:-1]]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +120,7 @@ class Piece:
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
+class Pieces(Extension):
     """Components embedded one by one: a new point belongs to the component of its nearest training point.
 
     Where that component was not embedded (on_disconnected="largest"), the new point is NaN, as its neighbours are.
@@ -133,7 +128,7 @@ class Pieces:
 
     pieces: tuple[Piece, ...]
     piece_of: NDArray[np.int64]
-    neighbors: ClassVar[bool] = True
+    looks: ClassVar[Looks] = "neighbors"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         first = self.piece_of[found.indices[found.indptr[:-1]]]
@@ -142,43 +137,7 @@ class Pieces:
             mine = np.flatnonzero(first == p)
             if len(mine) == 0:
                 continue
-            inside = found.take(mine)
-            place = np.full(len(self.piece_of), -1, dtype=np.int64)
-            place[piece.rows] = np.arange(len(piece.rows))
-            kept = place[inside.indices] >= 0
-            counts = np.bincount(inside.rows()[kept], minlength=len(mine))
-            near = Neighbors(
-                np.concatenate([[0], np.cumsum(counts)]),
-                place[inside.indices[kept]],
-                inside.distances[kept],
-                len(piece.rows),
-            )
-            part = _take(queries, mine, piece.rows)
+            near = among(found.take(mine), piece.rows)
+            part = take(queries, mine, piece.rows)
             out[mine] = piece.extend.place(piece.trained, part, near, run) + piece.offset
         return out
-
-
-def _take(queries: Queries, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Queries:
-    if isinstance(queries, Pairs):
-        return Pairs(queries.distances[np.ix_(rows, columns)])
-    if isinstance(queries, Measured):
-        place = np.full(queries.pairs.n_points, -1, dtype=np.int64)
-        place[columns] = np.arange(len(columns))
-        part = queries.pairs.take(rows)
-        kept = place[part.indices] >= 0
-        counts = np.bincount(part.rows()[kept], minlength=len(rows))
-        indptr = np.concatenate([[0], np.cumsum(counts)])
-        return Measured(Neighbors(indptr, place[part.indices[kept]], part.distances[kept], len(columns)))
-    return queries[rows]
-
-
-__all__ = [
-    "Barycentric",
-    "GramRow",
-    "Impossible",
-    "Inverse",
-    "LinearMap",
-    "Piece",
-    "Pieces",
-    "gram_coordinates",
-]

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
 from lowfold.kernels._connection import align, local_pca
-from lowfold.methods._diffusion_extend import query_edges
-from lowfold.methods._fit import Queries, Trained
+from lowfold.methods._fit import Extension, Looks, Queries, Trained, feature_rows
+from lowfold.methods._placing.walks import query_edges
 
 
 def pair_order(values: Floats, t: float, count: int) -> NDArray[np.int64]:
@@ -50,7 +49,7 @@ class VectorRows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class VectorRow:
+class VectorRow(Extension):
     """phi_k(x) = sum_j S-bar(x, j) phi_k(j) / lambda_k with the new point's own tangent basis, then the features."""
 
     scale: float
@@ -65,7 +64,7 @@ class VectorRow:
     pairs: NDArray[np.int64]
     symmetrize: str
     kth_distance: Floats | None
-    neighbors: ClassVar[bool] = True
+    looks: ClassVar[Looks] = "neighbors"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         rows = self.rows(trained, queries, found, run)
@@ -86,9 +85,8 @@ class VectorRow:
 
     def rows(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> VectorRows:
         """The new points' blocks of S-bar."""
-        assert isinstance(trained.source, Points)
-        assert isinstance(queries, np.ndarray)
-        F, Q = trained.source.features(), trained.source.features(queries)
+        source = trained.points
+        F, Q = source.features(), source.features(feature_rows(queries))
         own = local_pca(F, found, self.pca_scale, self.bases.shape[2], queries=Q, run=run).bases
         edges = query_edges(trained, queries, found, self.kth_distance, self.symmetrize, run)
         i, j = edges.rows(), edges.indices

@@ -14,8 +14,8 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._source import Points
 from lowfold.kernels._functions import Mercer, squared_distances
-from lowfold.methods._extend import Barycentric
 from lowfold.methods._fit import Trained
+from lowfold.methods._placing.maps import Barycentric
 
 RIDGE_POINTS = 2_000  # a ridge regression solves one system of this size at most
 

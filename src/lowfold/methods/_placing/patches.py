@@ -13,19 +13,19 @@ from lowfold._core.types import Floats
 from lowfold.graph._source import Measured, Pairs
 from lowfold.graph._types import Neighbors
 from lowfold.kernels._lle import applied_reg, gram_weights
-from lowfold.kernels._patches import Lengths, geometry_of
+from lowfold.kernels._patches import geometry_of
 from lowfold.kernels._tangent import tangents
-from lowfold.methods._fit import Queries, Trained
+from lowfold.methods._fit import Extension, Looks, Queries, Trained
 
 
 @dataclass(frozen=True, eq=False)
-class ReconstructionRow:
+class ReconstructionRow(Extension):
     """LLE: the weights that rebuild a new point from its nearest training points, applied to their coordinates."""
 
     reg: float
     reg_when: str
     kind: str
-    neighbors: ClassVar[bool] = True
+    looks: ClassVar[Looks] = "neighbors"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         geometry = geometry_of(trained.source, found)
@@ -39,7 +39,7 @@ class ReconstructionRow:
 
 
 @dataclass(frozen=True, eq=False)
-class PatchMap:
+class PatchMap(Extension):
     """LTSA, Hessian LLE: the affine map from tangent coordinates to the embedding, fitted on the nearest point's patch.
 
     y = mean(Y) + Yc' V S^-2 V' (Xc (x - mean)) with the patch Xc = V S U'. Nystrom would divide by eigenvalues near
@@ -48,7 +48,7 @@ class PatchMap:
 
     indptr: NDArray[np.int64]
     members: NDArray[np.int32]
-    neighbors: ClassVar[bool] = False
+    looks: ClassVar[Looks] = "nearest"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         Y = trained.coordinates
@@ -72,15 +72,6 @@ class PatchMap:
         return out
 
 
-class NearestCorner:
-    """Extension of a piece of a few points: the new point takes the place of its nearest one."""
-
-    neighbors = True
-
-    def place(self, trained: Trained, queries: Any, found: Any, run: Run) -> Floats:
-        return np.asarray(trained.coordinates[found.indices[found.indptr[:-1]]])
-
-
 def query_rows(queries: Queries, rows: NDArray[np.int64]) -> NDArray[np.floating] | Neighbors:
     """Some of the new points: rows of features, of distances to the training points, or of those that were measured."""
     if isinstance(queries, Measured):
@@ -97,6 +88,3 @@ def blocks_of_rows(found: Neighbors, cost: int) -> Any:
         for start in range(0, len(rows), step):
             now = rows[start : start + step]
             yield now, found.indices[found.indptr[now][:, None] + np.arange(k)].astype(np.int64)
-
-
-__all__ = ["Lengths", "NearestCorner", "PatchMap", "ReconstructionRow"]

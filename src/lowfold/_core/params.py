@@ -1,0 +1,156 @@
+"""Parameters of an estimator, declared in one line each: name, type, default, limits and what it does.
+
+    class LTSA(AlignmentMethod):
+        include_self: bool = param(True, Flag(), "Whether a point belongs to its own patch.")
+
+The constructor, `limits` and the section Parameters of the docstring are made from these lines. Those of a base class
+are inherited; a subclass repeats only what is different: another default, other limits, or another text.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, dataclass_transform
+
+from lowfold._core.limits import Limit, Limits
+
+WIDTH = 116  # of the generated docstring: that of the source less its indentation
+
+
+@dataclass(frozen=True)
+class Param:
+    """One parameter as declared; empty limits or text are those of the base class."""
+
+    default: Any
+    limits: tuple[Limit, ...]
+    text: str
+    annotation: str = "Any"
+    positional: bool = False
+
+    def kind(self) -> str:
+        """The types that are allowed and the default, as a docstring names them."""
+        kinds = [limit.kind() for limit in self.limits] or ["any"]
+        every = " or ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))
+        return f"{every}, default={self.default!r}".replace("'", '"')
+
+    def over(self, base: Param | None) -> Param:
+        """This declaration with what it leaves out taken from the base class's."""
+        if base is None:
+            return self
+        return replace(
+            self,
+            limits=self.limits or base.limits,
+            text=self.text or base.text,
+            positional=self.positional or base.positional,
+        )
+
+
+@dataclass(frozen=True)
+class _Fixed:
+    """A parameter of the base class that a subclass has settled."""
+
+    value: Any
+
+
+def param(default: Any, *spec: Limit | str) -> Any:
+    """Declare a keyword parameter: its default, the limits of its values, and a sentence."""
+    text = " ".join(part for part in spec if isinstance(part, str))
+    return Param(default, tuple(part for part in spec if not isinstance(part, str)), text)
+
+
+def positional(*, default: Any, limits: tuple[Limit, ...] = (), text: str = "", kw_only: bool = False) -> Any:
+    """Declare the parameter that may be given by place."""
+    return Param(default, limits, text, positional=not kw_only)
+
+
+def fixed(*, default: Any, init: bool = False) -> Any:
+    """Settle a parameter of the base class: it is an attribute of the class and can no longer be passed."""
+    return _Fixed(default)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(positional, fixed))
+class Declared:
+    """Base of classes whose constructor is made from their declared parameters."""
+
+    declared: ClassVar[Mapping[str, Param | _Fixed]] = {}  # by the class itself
+    parameters: ClassVar[Mapping[str, Param]] = {}  # of the constructor
+    limits: ClassVar[Limits] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        types = vars(cls).get("__annotations__", {})
+        own = {name: value for name, value in vars(cls).items() if isinstance(value, (Param, _Fixed))}
+        cls.declared = {
+            name: replace(value, annotation=str(types.get(name, "Any"))) if isinstance(value, Param) else value
+            for name, value in own.items()
+        }
+        for name, value in own.items():  # a class attribute as well: models saved before it existed have the default
+            setattr(cls, name, value.value if isinstance(value, _Fixed) else value.default)
+        cls.parameters = _merged(cls)
+        cls.limits = {name: parameter.limits for name, parameter in cls.parameters.items()}
+        cls.__init__ = _constructor(cls)  # type: ignore[method-assign]
+        if "__doc__" in vars(cls) and cls.__doc__:
+            cls.__doc__ = _documented(inspect.cleandoc(cls.__doc__), cls.parameters)
+
+
+def _merged(cls: type[Declared]) -> dict[str, Param]:
+    """Positional parameters, then the class's own, then those of its bases from the nearest on.
+
+    A parameter stands where it was declared first; the nearest declaration counts, and may settle it.
+    """
+    declared = [vars(base).get("declared", {}) for base in cls.__mro__]
+    found: dict[str, Param] = {}
+    for place, names in enumerate(declared):
+        for name in names:
+            chain = [other[name] for other in declared if name in other]
+            if any(name in later for later in declared[place + 1 :]) or isinstance(chain[0], _Fixed):
+                continue
+            value: Param | None = None
+            for part in reversed(chain):
+                value = part.over(value) if isinstance(part, Param) else value
+            if value is not None:
+                found[name] = value
+    return dict(sorted(found.items(), key=lambda item: not item[1].positional))
+
+
+def _constructor(cls: type[Declared]) -> Callable[..., None]:
+    kinds = {True: inspect.Parameter.POSITIONAL_OR_KEYWORD, False: inspect.Parameter.KEYWORD_ONLY}
+    parameters = [
+        inspect.Parameter(name, kinds[p.positional], default=p.default, annotation=p.annotation)
+        for name, p in cls.parameters.items()
+    ]
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    signature = inspect.Signature([itself, *parameters], return_annotation="None")
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 # this is the constructor
+        try:
+            bound = signature.bind(self, *args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{cls.__name__}: {error}; its parameters are {', '.join(cls.parameters)}") from None
+        for name, declared in cls.parameters.items():
+            setattr(self, name, bound.arguments.get(name, declared.default))
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    __init__.__qualname__ = f"{cls.__qualname__}.__init__"
+    __init__.__module__ = cls.__module__
+    return __init__
+
+
+def _documented(doc: str, parameters: Mapping[str, Param]) -> str:
+    """The docstring with its section Parameters, before the first section that it has."""
+    if not parameters:
+        return doc
+    section = "Parameters\n----------\n" + "\n".join(_entry(name, p) for name, p in parameters.items())
+    for heading in ("\n\nAttributes\n---", "\n\nExamples\n---"):
+        head, found, tail = doc.partition(heading)
+        if found:
+            return f"{head}\n\n{section}{found}{tail}"
+    return f"{doc}\n\n{section}"
+
+
+def _entry(name: str, declared: Param) -> str:
+    body = textwrap.fill(declared.text, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return f"{name} : {declared.kind()}\n{textwrap.indent(body, '    ')}"

@@ -1,0 +1,1 @@
+"""Where new points go, and the way back: one module per family of maps."""
