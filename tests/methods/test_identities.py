@@ -222,8 +222,14 @@ def test_rows_of_lle_weights_sum_to_one_as_a_walk_does() -> None:
 def test_isomap_keeps_distances_and_lle_type_methods_do_not_scale() -> None:
     """Distance kernels scale by the root of the eigenvalue, alignment kernels not at all."""
     X = lowfold.datasets.swiss_roll(200, random_state=0).X
-    Y = lowfold.Isomap(2, n_neighbors=8).fit(X)
-    assert np.allclose((Y.embedding_**2).sum(axis=0), Y.eigenvalues_, rtol=1e-6)
-    Z = lowfold.LaplacianEigenmaps(2, n_neighbors=8, laplacian="unnormalized").fit(X)
-    assert np.allclose(Z.embedding_.T @ Z.embedding_, np.eye(2), atol=1e-6)
-    assert span(Y.embedding_, Y.embedding_ @ np.diag([2.0, 3.0])) < 1e-6
+    for size in (1.0, 7.0):  # what is measured in lengths grows with the data, what is not does not
+        Y = lowfold.Isomap(2, n_neighbors=8).fit(size * X)
+        assert np.allclose(Y.embedding_.T @ Y.embedding_, np.diag(Y.eigenvalues_), rtol=1e-6, atol=1e-6 * size**2)
+        for method in (
+            lowfold.LaplacianEigenmaps(2, n_neighbors=8, laplacian="unnormalized"),
+            lowfold.LLE(2, n_neighbors=8),
+            lowfold.LTSA(2, n_neighbors=8),
+            lowfold.HessianLLE(2, n_neighbors=8),
+        ):
+            Z = method.fit_transform(size * X)
+            assert np.allclose(Z.T @ Z, np.eye(2), atol=1e-6)

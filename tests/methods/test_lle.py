@@ -278,7 +278,21 @@ def test_new_points_by_the_same_weights() -> None:
     assert np.abs(back - new).max() < 1e-5
 
 
-def test_nonnegative_weights_are_stochastic_and_worse() -> None:
+@pytest.mark.parametrize("kind", ["clipped", "convex"])
+def test_nonnegative_weights_are_a_walk(kind: str) -> None:
+    """W of the fitted kernel (I - W)'(I - W) has no negative entry, and its rows sum to 1."""
+    X = datasets.swiss_roll(300, random_state=0).X
+    model = lowfold.LLE(2, n_neighbors=8, weights=kind).fit(X)
+    W = np.zeros((300, 300))
+    for i in range(300):
+        j = model.neighbors_.row(i)[0]
+        W[i, j] = gram_weights(gram(X[i], X[j]), kind=kind)[0]
+    assert W.min() >= 0
+    assert np.allclose(W.sum(axis=1), 1)
+    assert np.allclose(model.kernel().dense(), (np.eye(300) - W).T @ (np.eye(300) - W), atol=1e-9)
+
+
+def test_clipped_weights_unroll_worse() -> None:
     roll = datasets.swiss_roll(1000, random_state=0)
     affine = lowfold.LLE(2, n_neighbors=10).fit(roll.X)
     clipped = lowfold.LLE(2, n_neighbors=10, weights="clipped").fit(roll.X)

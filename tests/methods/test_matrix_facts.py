@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lowfold
+from lowfold import dimension
 from lowfold._core.operators import DenseOperator
 from lowfold.kernels import Mercer
 from lowfold.lowrank import principal_axes
@@ -84,17 +85,20 @@ def test_ky_fan(seed: int, D: int, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize(("D", "d"), [(3, 1), (5, 2), (6, 4)])
-def test_dimension_of_the_stiefel_manifold(D: int, d: int) -> None:
-    """Directions Z with V'Z + Z'V = 0 have dimension D d - d (d + 1) / 2 (real); 2 D d - d^2 (complex)."""
+@pytest.mark.parametrize("unit", [0.0, 1j])
+def test_dimension_of_the_stiefel_manifold(D: int, d: int, unit: complex) -> None:
+    """Frames near one frame differ in D d - d (d + 1) / 2 directions (real), 2 D d - d^2 (complex), says `linear`."""
     rng = np.random.default_rng(0)
-    V = frame(rng, D, d)
-    real = np.array([(V.T @ Z + Z.T @ V).ravel() for Z in np.eye(D * d).reshape(-1, D, d)])
-    assert D * d - np.linalg.matrix_rank(real) == D * d - d * (d + 1) // 2
-    C = np.linalg.qr(rng.normal(size=(D, d)) + 1j * rng.normal(size=(D, d)))[0]
-    units = [*np.eye(D * d).reshape(-1, D, d), *(1j * np.eye(D * d).reshape(-1, D, d))]
-    rows = [(C.conj().T @ Z + Z.conj().T @ C).ravel() for Z in units]
-    image = np.array([np.concatenate([row.real, row.imag]) for row in rows])
-    assert 2 * D * d - np.linalg.matrix_rank(image) == 2 * D * d - d * d
+
+    def near(V: np.ndarray, size: float) -> np.ndarray:
+        """The frame next to V + noise: its polar factor."""
+        U, _, Wt = np.linalg.svd(V + size * (rng.normal(size=(D, d)) + unit * rng.normal(size=(D, d))))
+        return np.asarray(U[:, :d] @ Wt)
+
+    V = near(np.zeros((D, d)), 1.0)
+    frames = np.array([near(V, 1e-3).ravel() for _ in range(400)])
+    found = dimension.linear(np.hstack([frames.real, frames.imag] if unit else [frames]), rule="gap", n_resamples=0)
+    assert found.value == (2 * D * d - d * d if unit else D * d - d * (d + 1) // 2)
 
 
 @settings(max_examples=25, deadline=None)

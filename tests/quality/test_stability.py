@@ -94,8 +94,24 @@ def test_distances_labels_and_scikit_learn() -> None:
     by_matrix = quality.stability(D, lowfold.Isomap(2, n_neighbors=8, metric="precomputed"), n_resamples=3)
     assert by_matrix.value == pytest.approx(by_points.value, rel=1e-6)
     assert quality.stability(X, Isomap(n_neighbors=8), n_resamples=3).value == pytest.approx(by_points.value, rel=1e-4)
-    labels = (X[:, 0] > 0).astype(int)
-    assert quality.stability(X, lowfold.SupervisedLLE(2), y=labels, n_resamples=2).value >= 0
+
+
+def test_labels_go_with_their_points() -> None:
+    X = plane(1)
+
+    class ByLabel(BaseEstimator):
+        def fit_transform(self, X: Any, y: Any) -> np.ndarray:
+            assert np.array_equal(y, X[:, 0] > 0)
+            return np.asarray(X[:, :2] * np.where(y, 1.0, 3.0)[:, None])
+
+    # Each part puts its points where all data put them, which only the right labels do; only centre and size differ.
+    assert quality.stability(X, ByLabel(), y=X[:, 0] > 0, n_resamples=4).value < 0.2
+    ignored, mixed = (
+        quality.stability(X, lowfold.SupervisedLLE(2, supervision=s), y=X[:, 0] > 0, n_resamples=3).value
+        for s in (0.0, 0.5)
+    )
+    assert ignored == pytest.approx(quality.stability(X, lowfold.LLE(2), n_resamples=3).value, rel=1e-6)
+    assert mixed != pytest.approx(ignored, rel=1e-3)
 
 
 def test_the_model_is_not_changed() -> None:
