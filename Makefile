@@ -12,7 +12,7 @@ PY := .venv/bin/python
 environment = @$(PYTHON) tools/environment.py
 pytest = -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: help python env bench-env lint unit test test-all test-slow test-lowest test-core fuzz demo bench gallery clean
+.PHONY: help python env bench-env lint unit test test-all test-slow test-lowest test-core fuzz dist demo bench gallery clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -44,18 +44,18 @@ test-slow: env
 	@$(PY) $(pytest) --timeout 600
 
 test-lowest: python
-	$(environment) .venv-lowest --extras all,test --constraints constraints-lowest.txt
-	@.venv-lowest/bin/python $(pytest) -m "not slow" --timeout 60
+	$(environment) .venv-lowest --extras all,test --constraints constraints-lowest.txt -- $(pytest) -m "not slow" --timeout 60
 
 test-core: python
-	$(environment) .venv-core --extras test --constraints constraints.txt
-	@.venv-core/bin/python $(pytest) -m "not slow" --timeout 60
+	$(environment) .venv-core --extras test --constraints constraints.txt -- $(pytest) -m "not slow" --timeout 60
 
 fuzz: python ## the readers of files against damaged input, for a minute
-	$(environment) .venv-fuzz --extras all,fuzz --constraints constraints.txt
-	@.venv-fuzz/bin/python tests/fuzz/fuzz_readers.py -max_total_time=60
+	$(environment) .venv-fuzz --extras all,fuzz --constraints constraints.txt -- tests/fuzz/fuzz_readers.py -max_total_time=60
 
 test-all: lint test-slow test-lowest test-core fuzz ## everything: slow tests, lowest versions, no extras, fuzzing
+
+dist: env ## sdist and wheel in ./dist; the wheel alone is installed elsewhere and tried
+	@$(PY) tools/dist.py
 
 demo: env ## a dozen methods on real data, compared; reports for a browser in ./demo
 	@$(PY) tools/demo.py --out demo
@@ -67,4 +67,4 @@ gallery: env ## run every examples/plot_*.py; gallery/index.html
 	@$(PY) tools/gallery.py --out gallery
 
 clean: ## remove what make made, environments included
-	rm -rf .venv .venv-lowest .venv-core .venv-fuzz .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis demo gallery
+	rm -rf .venv .venv-lowest .venv-core .venv-fuzz .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist demo gallery

@@ -1,9 +1,11 @@
 """Make a virtual environment complete, and do nothing when it already is.
 
     python tools/environment.py .venv --extras dev --constraints constraints.txt
+    python tools/environment.py .venv --extras dev --constraints constraints.txt -- -m pytest tests/graph
 
-Needs only the standard library. What was installed is remembered inside the environment as a digest of everything the
-answer depends on; the lint settings in pyproject.toml are not among it. A complete environment needs no network.
+With `--`, the environment's Python then runs what follows: the same words on every system. Needs only the standard
+library. What was installed is remembered inside the environment as a digest of everything the answer depends on; the
+lint settings in pyproject.toml are not among it. A complete environment needs no network.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -43,7 +46,7 @@ def runs(python: Path) -> bool:
 
 def create(folder: Path) -> Path:
     """The environment's interpreter; a new environment where there is none that works."""
-    python = folder / "bin" / "python"
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if runs(python):
         return python
     print(f"making {folder.name}", file=sys.stderr)
@@ -58,30 +61,37 @@ def create(folder: Path) -> Path:
     return python
 
 
-def main() -> None:
-    """Read the command line; create, install, remember."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--extras", default="")
-    parser.add_argument("--constraints", type=Path, required=True)
-    given = parser.parse_args()
-
-    folder, constraints = ROOT / given.folder, ROOT / given.constraints
+def complete(folder: Path, extras: str, constraints: Path) -> Path:
+    """The interpreter of the environment, after installing what it lacks."""
     stamp = folder / "lowfold.stamp"
     python = create(folder)
     # First the digest, then one line for each set of extras that is complete with it (`make bench` adds a second).
     lines = stamp.read_text(encoding="utf-8").splitlines() if stamp.exists() else []
     wanted = digest(constraints)
-    complete = lines[1:] if lines[:1] == [wanted] else []
-    if given.extras in complete:
-        return
+    already = lines[1:] if lines[:1] == [wanted] else []
+    if extras in already:
+        return python
     print(f"installing into {folder.name} (a minute or two, once)", file=sys.stderr)
     pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--prefer-binary"]
-    target = f"{ROOT}[{given.extras}]" if given.extras else str(ROOT)
+    target = f"{ROOT}[{extras}]" if extras else str(ROOT)
     done = subprocess.run([*pip, "--constraint", constraints, "--editable", target], check=False)
     if done.returncode:
         sys.exit(f"pip could not install lowfold into {folder.name}; what it said is above")
-    stamp.write_text("\n".join([wanted, *complete, given.extras]) + "\n", encoding="utf-8")
+    stamp.write_text("\n".join([wanted, *already, extras]) + "\n", encoding="utf-8")
+    return python
+
+
+def main() -> None:
+    """Read the command line; create, install, remember; run what follows `--`."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--extras", default="")
+    parser.add_argument("--constraints", type=Path, required=True)
+    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    given, command = parser.parse_args(sys.argv[1:end]), sys.argv[end + 1 :]
+    python = complete(ROOT / given.folder, given.extras, ROOT / given.constraints)
+    if command:
+        sys.exit(subprocess.run([python, *command], cwd=ROOT, check=False).returncode)
 
 
 if __name__ == "__main__":

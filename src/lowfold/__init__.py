@@ -12,10 +12,9 @@ from typing import Any
 
 from lowfold._core.config import config_context, get_config, set_config
 from lowfold._core.former import know_former_names
+from lowfold._version import __version__ as __version__
 from lowfold.methods.registry import BY_NAME, REGISTRY
 from lowfold.methods.registry import load as _load_class
-
-__version__ = "0.1.0"
 
 know_former_names()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -59,6 +60,23 @@ def test_a_moved_checkout_installs_again(tool: ModuleType, tmp_path: Path, monke
     (moved / "pyproject.toml").write_text(PYPROJECT)
     monkeypatch.setattr(tool, "ROOT", moved)
     assert tool.digest(tmp_path / "constraints.txt") != before
+
+
+@pytest.mark.parametrize("words", [(), ("--", "-c", "import sys; sys.exit(3)", "--flag")])
+def test_what_follows_two_dashes_is_run(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    asked = []
+    monkeypatch.setattr(tool, "complete", lambda *given: asked.append(given) or Path(sys.executable))
+    command = ["environment.py", ".venv", "--extras", "dev", "--constraints", "constraints.txt", *words]
+    monkeypatch.setattr(sys, "argv", command)
+    if words:
+        with pytest.raises(SystemExit) as ended:
+            tool.main()
+        assert ended.value.code == 3
+    else:
+        tool.main()
+    assert asked == [(tool.ROOT / ".venv", "dev", tool.ROOT / "constraints.txt")]
 
 
 def test_an_interpreter_that_is_missing_or_not_of_this_folder_does_not_count(tool: ModuleType, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from lowfold._core.config import get_config
 from lowfold._core.memory import pretty_bytes
 from lowfold._core.parallel import cores
+from lowfold._version import __version__
 
 CORE = ("lowfold", "numpy", "scipy", "scikit-learn", "numba", "typer")
 EXTRAS = (
@@ -32,8 +33,9 @@ EXTRAS = (
 
 def versions() -> dict[str, str]:
     """Name -> version of Python and of every package lowfold can use; "not installed" where it is missing."""
-    found = {"python": platform.python_version(), "platform": platform.platform()}
-    for name in (*CORE, *EXTRAS):
+    # lowfold's own from the sources: an editable install keeps the number it was installed with
+    found = {"python": platform.python_version(), "platform": platform.platform(), "lowfold": __version__}
+    for name in (*CORE[1:], *EXTRAS):
         try:
             found[name] = version(name)
         except PackageNotFoundError:
