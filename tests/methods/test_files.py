@@ -297,6 +297,14 @@ def test_hostile_arrays(saved: Path, data: bytes) -> None:
         lowfold.load(rewritten(saved, arrays={f"{number}.npy": data}))
 
 
+def test_an_empty_matrix_of_components_is_refused(tmp_path: Path) -> None:
+    lowfold.save(tmp_path / "good", fitted("NMF", points()))
+    with zipfile.ZipFile(tmp_path / "good") as archive:
+        number = json.loads(archive.read(TEXT))["fitted"]["_extend"]["fields"]["H"]["array"]
+    with pytest.raises(FileProblem, match="must be a matrix with entries"):
+        lowfold.load(rewritten(tmp_path / "good", arrays={f"{number}.npy": header("(0, 4)")}))
+
+
 def test_a_graph_that_points_outside_is_refused(saved: Path) -> None:
     with zipfile.ZipFile(saved) as archive:
         number = json.loads(archive.read(TEXT))["fitted"]["graph_"]["fields"]["indices"]["array"]

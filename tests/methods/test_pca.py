@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import pickle
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn import decomposition
 
 import lowfold
-from lowfold._core.errors import AccuracyWarning
+from lowfold._core.errors import AccuracyWarning, FileProblem
 from lowfold.lowrank import _principal
 
 
@@ -228,6 +232,37 @@ def test_blocks_from_zarr(tmp_path) -> None:
     for source in (group, tmp_path / "group.zarr"):
         with pytest.raises(ValueError, match=r"group|blocks must be"):
             lowfold.PCA(2).fit_blocks(source)
+
+
+@pytest.mark.extra("zarr")
+@pytest.mark.parametrize(
+    ("kind", "filters", "words"),
+    [
+        ("|O", [{"id": "vlen-utf8"}], "array of numbers"),
+        ("|O", [{"id": "pickle"}], "cannot be read as a Zarr array"),
+        ("<f8", [{"id": "pickle"}], "cannot be read as a Zarr array"),
+    ],
+)
+def test_zarr_never_unpickles(tmp_path, kind: str, filters: list, words: str) -> None:
+    chunk = pickle.dumps(Touch(tmp_path / "executed"))
+    header = {"zarr_format": 2, "shape": [10, 3], "chunks": [10, 3], "dtype": kind, "order": "C", "fill_value": None}
+    (tmp_path / "rows.zarr").mkdir()
+    (tmp_path / "rows.zarr" / "0.0").write_bytes(chunk)
+    text = json.dumps({**header, "filters": filters, "compressor": {"id": "pickle"}})
+    (tmp_path / "rows.zarr" / ".zarray").write_text(text)
+    with pytest.raises(FileProblem, match=words):
+        lowfold.PCA(1).fit_blocks(tmp_path / "rows.zarr")
+    assert not (tmp_path / "executed").exists()
+
+
+class Touch:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple:
+        return Path.touch, (self.path,)
 
 
 @pytest.mark.extra("pyarrow", "pandas")

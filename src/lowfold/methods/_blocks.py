@@ -54,15 +54,24 @@ def _file_blocks(path: Path) -> Iterator[NDArray[Any]]:
     elif path.suffix in (".parquet", ".pq"):
         yield from _parquet_blocks(path)
     elif path.suffix == ".zarr":
-        zarr = load_extra("zarr", "zarr", "reading Zarr in blocks")
-        array = zarr.open(str(path), mode="r")
-        if not hasattr(array, "shape"):
-            raise FileProblem(f"{path} is a group of arrays ({', '.join(sorted(array.keys()))}); give one of them")
-        yield from _sliced(array)
+        yield from _sliced(_zarr_array(path))
     else:
         raise FileProblem(
             f"{path} is read in blocks only as .npy, .parquet or .zarr; load it and pass the array instead"
         )
+
+
+def _zarr_array(path: Path) -> Any:
+    zarr = load_extra("zarr", "zarr", "reading Zarr in blocks")
+    try:
+        array = zarr.open(str(path), mode="r")
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise FileProblem(f"{path} cannot be read as a Zarr array: {error}") from error
+    if not hasattr(array, "shape"):
+        raise FileProblem(f"{path} is a group of arrays ({', '.join(sorted(array.keys()))}); give one of them")
+    if np.dtype(array.dtype).kind not in "fiub":  # before anything is read: objects can be stored as pickles
+        raise FileProblem(f"{path} must be an array of numbers; it holds {array.dtype}")
+    return array
 
 
 def _parquet_blocks(path: Path) -> Iterator[NDArray[Any]]:

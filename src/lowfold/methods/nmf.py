@@ -117,6 +117,10 @@ class NonnegativeRow(Extension):
     H: Floats
     looks: ClassVar[Looks] = "nowhere"
 
+    def __post_init__(self) -> None:
+        if self.H.ndim != 2 or not self.H.size:  # from a damaged file: SciPy's nnls writes out of bounds
+            raise InvalidInput(f"the components must be a matrix with entries; got shape {self.H.shape}")
+
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         return self.rows(feature_rows(queries), run)
 
