@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,12 @@ UNCACHED = {"call_pairs": "compiled for the user's own function, which has no st
 LOADERS = {"load_extra", "import_module", "__import__"}
 
 
+@cache
+def parsed(source: str) -> ast.Module:
+    """The tree of a text; three tests ask for those of the whole library."""
+    return ast.parse(source)
+
+
 def imported_names(tree: ast.AST) -> dict[str, str]:
     """Local name -> full name, for every import of the file, wherever it stands."""
     names: dict[str, str] = {}
@@ -123,7 +130,7 @@ def used_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def broken(source: str, folder: str) -> list[str]:
     """Every ban that this text breaks as a file of `folder`: 'line 3: scipy.sparse.linalg.eigsh: why'."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     found = {
         f"line {line}: {name}: {ban.why}"
         for line, name in used_names(tree)
@@ -143,7 +150,7 @@ def compiled(source: str) -> list[tuple[str, str]]:
     """(name, decorator) of every function of a text that Numba compiles."""
     return [
         (node.name, ast.unparse(decorator))
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(parsed(source))
         if isinstance(node, ast.FunctionDef)
         for decorator in node.decorator_list
         if re.search(r"\b(n?jit|vectorize)\b", ast.unparse(decorator))
