@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.errors import AccuracyWarning
+from lowfold._core.errors import AccuracyWarning, InvalidInput
 from lowfold._core.limits import Choice, Int, Real
 from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import block_slices, run_blocks

@@ -37,7 +37,7 @@ KNOTS = 4096  # points of the monotone curve that a fitted model keeps
 
 @dataclass(frozen=True)
 class OrderedSimilarities(AnySource):
-    """Similarities are only ordered here: s_ii + s_jj - 2 s_ij, which the other methods use, would need their values."""
+    """Similarities are only ordered: s_ii + s_jj - 2 s_ij, which the other methods use, would need their values."""
 
     def data(self, method: Any, X: Any, y: Any) -> Data:
         if method.metric != "precomputed_similarity":
