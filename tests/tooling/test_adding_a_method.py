@@ -89,9 +89,9 @@ def test_a_toy_in_four_places(tmp_path: Path) -> None:
 
     settings = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
     chosen = "(FirstColumns or registry or stub or file_has_a_row or modules_are_named) and not readme"
+    files = ["tests/methods/test_contract.py", "tests/methods/test_registry.py"]
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", "-k", chosen]
-        + ["tests/methods/test_contract.py", "tests/methods/test_registry.py"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", "-k", chosen, *files],
         cwd=tmp_path,
         env=settings,
         capture_output=True,
