@@ -28,7 +28,8 @@ def test_every_method_has_a_plan(entry: Any) -> None:
     assert told.method == name
     assert told.n == 120
     assert told.fits
-    assert told.total == sum(stage.bytes for stage in told.stages) > 0
+    sizes = [stage.bytes for stage in told.stages]
+    assert 0 < max(sizes) <= told.total <= sum(sizes)
     text = str(told)
     assert all(stage.name in text for stage in told.stages)
     assert text.endswith("fits")

@@ -26,6 +26,7 @@ from lowfold.methods._alignment_mass import choose_mass, diagonal_mass
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._placing.maps import Barycentric, NearestCorner
+from lowfold.methods._stages import Stages, alignment_stages
 from lowfold.spectral._doors import smallest
 from lowfold.spectral._types import Eigenpairs
 
@@ -35,6 +36,8 @@ ENOUGH_TO_TELL = 100  # among fewer points a coordinate that tells one from the 
 
 class AlignmentMethod(GraphMethod):
     """Adds `neighbors_`; a method writes `_alignment` and its recipe."""
+
+    stages: ClassVar[Stages] = alignment_stages
 
     keeps_neighbors: ClassVar[bool] = True
     per_point: ClassVar[tuple[str, ...]] = ("local_errors_", "robust_weights_", "weight_counts_")

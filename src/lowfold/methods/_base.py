@@ -27,6 +27,7 @@ from lowfold.methods._input import AnySource, Reader, check_range
 from lowfold.methods._normalize import normal_map
 from lowfold.methods._parameters import Output
 from lowfold.methods._placing.place import place
+from lowfold.methods._stages import Stages
 from lowfold.metrics._pairwise import pairwise
 
 Check = Callable[[Any, Data], None]
@@ -52,6 +53,7 @@ class Method(Output, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     checks: ClassVar[tuple[Check, ...]] = (fewer_components_than_points,)
     learned: ClassVar[Mapping[str, LearnedMetric]] = {}  # distances of the method's own, by kind
     supervised: ClassVar[bool] = False
+    stages: ClassVar[Stages]  # (data) -> what the fit will do, with bytes
     keeps_data: ClassVar[bool] = True  # False: the map alone places new points, and the training rows are let go
 
     # What a method writes -------------------------------------------------------------------------------------------

@@ -18,10 +18,13 @@ from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod, neighbors_within_limits
 from lowfold.methods._linear_method import AffineMap, at_most_rank, project, regression_back
 from lowfold.methods._parameters import PointMetric
+from lowfold.methods._stages import Stages, linear_graph_stages
 
 
 class LinearGraphMethod(PointMetric, GraphMethod):
     """Adds `components_`, `mean_`, `rank_`; a method declares its needs, all of them with pieces left apart."""
+
+    stages: ClassVar[Stages] = linear_graph_stages
 
     energy: float = param(
         1.0,

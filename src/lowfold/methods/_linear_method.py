@@ -16,6 +16,7 @@ from lowfold.graph._types import Neighbors
 from lowfold.methods._base import Check, Method
 from lowfold.methods._fit import Data, Extension, Looks, Queries, Trained, feature_rows
 from lowfold.methods._input import Reader, Rows
+from lowfold.methods._stages import Stages, principal_stages
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +70,8 @@ def at_most_rank(method: Any, data: Data) -> None:
 
 class LinearMethod(Method):
     """A method that reads rows of features and places new ones by a map of the features alone."""
+
+    stages: ClassVar[Stages] = principal_stages
 
     reader: ClassVar[Reader] = Rows()
     checks: ClassVar[tuple[Check, ...]] = (at_most_rank,)

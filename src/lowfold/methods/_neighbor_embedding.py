@@ -28,6 +28,7 @@ from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained
 from lowfold.methods._neighbor_affinity import HELD, layout_start, neighbor_count, resolve_perplexity
 from lowfold.methods._parameters import Distances, Seeded
 from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._stages import FLOAT, Stage, Stages, read_stage
 from lowfold.optimize._descend import descend_rows, polish_rows
 from lowfold.optimize._momentum import Layout, default_momentum, momentum_descent
 from lowfold.optimize._neighbor import Affinities, SparseAffinities, row_divergence
@@ -42,8 +43,25 @@ def _distances_given(method: Any, data: Data) -> None:
         )
 
 
+def _stages(method: Any, data: Data) -> list[Stage]:
+    """Affinities of all pairs in one block or in strips, or of neighbours only; then the descent."""
+    n = float(data.n)
+    k = neighbor_count(resolve_perplexity(method.perplexity, data.n), data.n)
+    way = method._method(data)
+    if way != "exact":
+        affinities = Stage("affinities", f"sparse, {k} nearest neighbours", 100.0 * n * k, 30.0 * n * k)
+    elif data.n <= HELD:
+        affinities = Stage("affinities", f"{data.n} x {data.n}, one block", 3 * FLOAT * n * n, FLOAT * n * n)
+    else:
+        affinities = Stage("affinities", "all pairs, in strips made anew in each step", FLOAT * n * 256 * 4)
+    work = Stage("descent", f"up to {method.max_iter} steps, {way}", 80.0 * n * method.n_components)
+    return [read_stage(data), affinities, work]
+
+
 class NeighborEmbedding(Distances, Seeded, Method):
     """Base of SNE, SymmetricSNE and TSNE."""
+
+    stages: ClassVar[Stages] = _stages
 
     perplexity: float | None = param(
         None,
@@ -103,22 +121,6 @@ class NeighborEmbedding(Distances, Seeded, Method):
     @abstractmethod
     def _rate(self, n: int) -> float:
         """The learning rate that "auto" stands for, without exaggeration."""
-
-    def _plan(self, data: Data) -> list[Any]:
-        """Stages for `lowfold.plan`: affinities of all pairs in one block or in strips, or of neighbours only."""
-        from lowfold.methods.plan import Stage, _input
-
-        n = float(data.n)
-        k = neighbor_count(resolve_perplexity(self.perplexity, data.n), data.n)
-        way = self._method(data)
-        if way != "exact":
-            affinities = Stage("affinities", f"sparse, {k} nearest neighbours", 40.0 * n * k)
-        elif n <= HELD:
-            affinities = Stage("affinities", f"{data.n} x {data.n}, one block", 8.0 * n * n)
-        else:
-            affinities = Stage("affinities", "all pairs, in strips made anew in each step", 8.0 * n * 256 * 4)
-        work = Stage("descent", f"up to {self.max_iter} steps, {way}", 80.0 * n * self.n_components)
-        return [_input(data), affinities, work]
 
     checks: ClassVar[tuple[Check, ...]] = (*Method.checks, _distances_given)
 

@@ -22,6 +22,7 @@ from lowfold.methods._base import Method
 from lowfold.methods._descent import symmetric_dissimilarities
 from lowfold.methods._fit import Data, Extension, Looks, Queries, Trained, feature_rows, known_source
 from lowfold.methods._input import Reader
+from lowfold.methods._stages import FLOAT, Stage, Stages, read_stage
 from lowfold.metrics._dissimilarity import similarity_to_distance
 
 
@@ -113,8 +114,16 @@ class MergedRow(Extension):
         return out
 
 
+def _stages(method: Any, data: Data) -> list[Stage]:
+    """Copies of the stack: as read, symmetric, measured, squared, centred."""
+    size = FLOAT * data.stack().size
+    return [read_stage(data), Stage("matrices", f"{len(data.stack())} of {data.n} x {data.n}", 5 * size)]
+
+
 class SeveralMatrices(Method):
     """Base of ReplicatedMDS and WeightedMDS."""
+
+    stages: ClassVar[Stages] = _stages
 
     metric: str = param(
         "precomputed",

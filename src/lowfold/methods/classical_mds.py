@@ -5,7 +5,7 @@ D --square, double-centre--> G = -1/2 H (D o D) H --eigen--> (lambda, v) --> sqr
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from lowfold.methods._base import Method
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import Distances, Solved
 from lowfold.methods._placing.maps import Barycentric, GramRow, Impossible
+from lowfold.methods._stages import Stages, pair_stages
 from lowfold.metrics._pairwise import pairwise
 from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift
@@ -52,6 +53,8 @@ class ClassicalMDS(Distances, Solved, Method):
     >>> float(np.linalg.norm(Y[0] - Y[2]).round(6))
     5.0
     """
+
+    stages: ClassVar[Stages] = pair_stages(1.38)  # the matrix, and a part of it while it is centred
 
     additive_constant: bool = param(
         False,

@@ -43,11 +43,14 @@ from lowfold.methods._neighborhood import Always, Asked, ByGraph, Needs, sizes_i
 from lowfold.methods._parameters import Seeded, Symmetrized
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.walks import DiffusionRow
+from lowfold.methods._stages import FLOAT, Stage, Stages, leading_stage, read_stage, walk_stages
 from lowfold.metrics._pairwise import pairwise
 from lowfold.spectral._doors import largest
 from lowfold.spectral._types import Eigenpairs
 
 CONVENTIONS = ("markov", "degree", "symmetric")
+COMPLETE = 4.0  # matrices at once where all pairs are joined: distances, weights, their copy by density, the walk
+PLACING = 1500.0  # bytes for a point placed among landmarks: its neighbours both ways and its row of the walk
 Weighting = Literal["heat", "binary", "self_tuning", "precomputed"] | Callable[[Floats], Floats]
 
 
@@ -64,6 +67,24 @@ def _options_agree(method: Any, data: Data) -> None:
         )
     if method.tuning is not None and method.tuning > data.n - 1:
         raise InvalidInput(f"tuning must be at most {data.n - 1} for n_samples = {data.n}; got {method.tuning}")
+
+
+def _stages(method: Any, data: Data) -> list[Stage]:
+    """The walk of the landmarks alone, of all pairs, or of a sparse graph."""
+    asked = method.landmarks
+    n = data.n if asked is None else min(data.n, int(asked) if np.ndim(asked) == 0 else len(np.ravel(asked)))
+    placed = Stage("placing", f"{data.n - n} points by their rows", PLACING * data.n) if n < data.n else None
+    part = data if placed is None or data.source is None else Data(data.source.subset(np.arange(n)))
+    if method._complete(data.source):
+        size = FLOAT * float(n) * n
+        every = [
+            read_stage(data),
+            Stage("walk", f"{n} x {n} weights", COMPLETE * size, 2 * size),
+            leading_stage(method, n),
+        ]
+    else:
+        every = [read_stage(data), *walk_stages(method, part)[1:]]
+    return every if placed is None else [*every, placed]
 
 
 class DiffusionMaps(Symmetrized, Seeded, GraphMethod):
@@ -100,6 +121,8 @@ class DiffusionMaps(Symmetrized, Seeded, GraphMethod):
     >>> model.embedding_.shape, bool(model.eigenvalues_[0] < 1)
     ((300, 2), True)
     """
+
+    stages: ClassVar[Stages] = _stages
 
     threshold: float | None = param(
         None,

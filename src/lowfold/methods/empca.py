@@ -29,6 +29,7 @@ from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, 
 from lowfold.methods._input import Reader, Rows
 from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._parameters import Seeded
+from lowfold.methods._stages import Stages, copy_stages
 from lowfold.spectral._types import fix_signs
 
 
@@ -57,6 +58,8 @@ class EMPCA(Seeded, LinearMethod):
     >>> float(np.abs(lowfold.EMPCA(1).fit(gaps).impute(gaps) - X).max().round(3))
     0.0
     """
+
+    stages: ClassVar[Stages] = copy_stages(2, "expectation maximisation")
 
     noise: str = param(
         "isotropic",

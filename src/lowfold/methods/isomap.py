@@ -33,6 +33,7 @@ from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Seeded, Symmetrized
 from lowfold.methods._placing.geodesics import LandmarkRow, conformal_factors, conformal_lengths, triangulate
 from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._stages import Stages, geodesic_stages
 from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift, shift_bound
 
@@ -65,6 +66,8 @@ class Isomap(Symmetrized, Seeded, GraphMethod):
     >>> lowfold.Isomap(2, n_neighbors=8).fit_transform(roll.X).shape
     (400, 2)
     """
+
+    stages: ClassVar[Stages] = geodesic_stages
 
     paths: str = param(
         "auto",

@@ -36,6 +36,7 @@ from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import MercerKernel, PointMetric, Symmetrized
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.preimages import kernel_rows
+from lowfold.methods._stages import Stages, function_stages
 from lowfold.spectral._doors import largest
 
 
@@ -66,6 +67,8 @@ class KernelLPP(MercerKernel, PointMetric, Symmetrized, GraphMethod):
     >>> lowfold.KernelLPP(2, gamma=0.05).fit_transform(roll.X).shape
     (200, 2)
     """
+
+    stages: ClassVar[Stages] = function_stages
 
     kernel: str | Callable[..., float] = param(  # type: ignore[assignment] # scikit-learn's name
         "rbf",

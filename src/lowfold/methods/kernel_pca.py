@@ -26,6 +26,7 @@ from lowfold.methods._input import FLOATS, AnySource, Reader
 from lowfold.methods._parameters import MercerKernel, Solved
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, kernel_rows
+from lowfold.methods._stages import Stages, tile_stages
 from lowfold.spectral._doors import largest
 
 PREIMAGES = ("barycentric", "fixed_point", "ridge")
@@ -85,6 +86,8 @@ class KernelPCA(MercerKernel, Solved, Method):  # type: ignore[misc] # the param
     >>> lowfold.KernelPCA(2, gamma=1.0).fit_transform(rings.X).shape
     (200, 2)
     """
+
+    stages: ClassVar[Stages] = tile_stages
 
     center: bool = param(
         True, Flag(), "Centre the feature vectors. False takes K as it is (Vidal, Ma & Sastry, Algorithm 4.1)."

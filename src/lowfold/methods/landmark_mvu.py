@@ -28,6 +28,7 @@ from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Seeded
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import ReconstructionRow
+from lowfold.methods._stages import FLOAT, Stage, Stages, read_stage, search_stage
 from lowfold.methods._unfolding import (
     UNBOUNDED,
     FactorOperator,
@@ -53,6 +54,15 @@ def _landmarks_fit(method: Any, data: Data) -> None:
         raise InvalidInput(
             f"n_components of LandmarkMVU must be at most {m - 1} for {m} landmarks; got {method.n_components}"
         )
+
+
+def _stages(method: Any, data: Data) -> list[Stage]:
+    """The landmarks' transform, dense, and the program of their size."""
+    n = float(data.n)
+    m = float(min(int(method.landmarks) if np.ndim(method.landmarks) == 0 else len(np.ravel(method.landmarks)), data.n))
+    rebuilt = Stage("transform", f"{data.n} x {m:.0f}, dense", 6 * FLOAT * n * m, 2 * FLOAT * n * m)
+    program = Stage("semidefinite program", f"{m:.0f} landmarks", FLOAT * (m * m / 2) ** 2 * 3)
+    return [read_stage(data), search_stage(method, data), rebuilt, program]
 
 
 class LandmarkMVU(Seeded, GraphMethod):
@@ -81,6 +91,8 @@ class LandmarkMVU(Seeded, GraphMethod):
     >>> lowfold.LandmarkMVU(2, landmarks=20, n_neighbors=4).fit(roll.X).embedding_.shape
     (400, 2)
     """
+
+    stages: ClassVar[Stages] = _stages
 
     landmarks: int | NDArray[np.int64] = param(
         40,

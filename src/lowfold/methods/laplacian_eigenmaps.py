@@ -22,6 +22,7 @@ from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Symmetrized
 from lowfold.methods._placing.harmonics import HarmonicRow
 from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._stages import Stages, walk_stages
 from lowfold.spectral._doors import largest, smallest
 from lowfold.spectral._types import Eigenpairs
 
@@ -52,6 +53,8 @@ class LaplacianEigenmaps(Symmetrized, GraphMethod):
     >>> lowfold.LaplacianEigenmaps(2, n_neighbors=10).fit(curve.X).eigenvalues_.shape
     (2,)
     """
+
+    stages: ClassVar[Stages] = walk_stages
 
     weights: Weighting = param(
         "heat",

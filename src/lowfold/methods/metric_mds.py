@@ -32,6 +32,7 @@ from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import Distances, Seeded
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.stress import StressRow
+from lowfold.methods._stages import FLOAT, Stage, Stages, read_stage
 from lowfold.optimize._descend import descend
 from lowfold.optimize._momentum import Callback
 from lowfold.optimize._smacof import Minimum, majorise
@@ -41,6 +42,15 @@ from lowfold.optimize._stress import FACTORED, EdgeTerms, PairTerms
 def _algorithm_fits(method: Any, data: Data) -> None:
     if method.algorithm == "smacof" and method.p != 2:
         raise InvalidInput(f"algorithm='smacof' needs p=2; got p={method.p:g}; use algorithm='gradient' or 'auto'")
+
+
+def _stages(method: Any, data: Data) -> list[Stage]:
+    """The distances held, or made anew in each pass."""
+    need, held = held_bytes(data)
+    words = "held" if held else "made anew in each pass"
+    factor = 2 * FLOAT * float(data.n) ** 2 if method.weights is not None and data.n <= FACTORED else 0.0
+    steps = Stage(method._algorithm(), f"up to {method.max_iter} steps", factor + 0.25 * need + 8 * FLOAT * data.n * 8)
+    return [read_stage(data), Stage("distances", f"{data.n} x {data.n}, {words}", need, need), steps]
 
 
 class MetricMDS(Distances, Seeded, Method):
@@ -69,6 +79,8 @@ class MetricMDS(Distances, Seeded, Method):
     >>> round(model.normalized_stress_, 4), round(float(np.linalg.norm(model.embedding_[0] - model.embedding_[2])), 2)
     (0.0, 5.0)
     """
+
+    stages: ClassVar[Stages] = _stages
 
     weights: Any = param(
         None,
@@ -135,16 +147,6 @@ class MetricMDS(Distances, Seeded, Method):
             invert=Barycentric(),
             extra=self._report(terms, best),
         )
-
-    def _plan(self, data: Data) -> list[Any]:
-        """Stages for `lowfold.plan`: the distances held, or made anew in each pass."""
-        from lowfold.methods.plan import Stage, _input
-
-        need, held = held_bytes(data)
-        words = "held" if held else "made anew in each pass"
-        factor = 16.0 * data.n**2 if self.weights is not None and data.n <= FACTORED else 0.0
-        work = Stage(self._algorithm(), f"up to {self.max_iter} steps", factor + 64.0 * data.n * self.n_components)
-        return [_input(data), Stage("distances", f"{data.n} x {data.n}, {words}", need), work]
 
     def _algorithm(self) -> str:
         return ("smacof" if self.p == 2 else "gradient") if self.algorithm == "auto" else self.algorithm

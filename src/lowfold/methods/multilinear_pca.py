@@ -25,6 +25,7 @@ from lowfold.methods._base import Check
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._input import Reader, Rows
 from lowfold.methods._linear_method import LinearMethod
+from lowfold.methods._stages import Stages, copy_stages
 
 
 def _fits_memory(method: Any, data: Data) -> None:
@@ -59,6 +60,8 @@ class MultilinearPCA(LinearMethod):
     >>> model.embedding_.shape, [U.shape for U in model.modes_]
     ((30, 2), [(8, 3), (6, 2)])
     """
+
+    stages: ClassVar[Stages] = copy_stages(3.5, "axes of each mode")
 
     ranks: list[int] | tuple[int, ...] | None = param(
         None,

@@ -5,17 +5,20 @@ X --neighbours--> N --all pairs inside each--> (i, j), s_ij --semidefinite progr
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Function, Int, Null, Real
 from lowfold._core.params import param
 from lowfold._core.run import Run
-from lowfold.methods._fit import Connected, Fit
+from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import ReconstructionRow
+from lowfold.methods._stages import FLOAT, Stage, Stages, degree, read_stage, search_stage
 from lowfold.methods._unfolding import (
     UNBOUNDED,
     FactorOperator,
@@ -24,9 +27,34 @@ from lowfold.methods._unfolding import (
     warn_if_unproven,
     with_bridges,
 )
-from lowfold.sdp._door import SOLVERS, unfold
+from lowfold.sdp._door import SOLVERS, select_unfolding_solver, unfold
 from lowfold.sdp._program import FORMS, neighbor_pairs, unfolding, variance_bound
 from lowfold.sdp._solution import Callback
+
+DISTINCT = 0.45  # of the pairs inside neighbourhoods: on a surface most are met in several
+
+
+def _stages(method: Any, data: Data) -> list[Stage]:
+    """The dual matrix of the program, m x m, or n x n with a few copies."""
+    n, k = float(data.n), degree(method, data)
+    pairs = min(n * (n - 1) / 2, n * k * (k + 1) / 2 * DISTINCT)
+    solver = (
+        select_unfolding_solver(data.n, int(pairs), form=method.constraints)
+        if method.solver == "auto"
+        else method.solver
+    )
+    size = (
+        3 * FLOAT * pairs**2
+        if solver in ("interior", "facial")
+        else 12 * FLOAT * n * n
+        if solver == "barrier"
+        else 60 * FLOAT * pairs
+    )
+    return [
+        read_stage(data),
+        search_stage(method, data),
+        Stage("semidefinite program", f"{pairs:.0f} pairs, solver {solver}", size),
+    ]
 
 
 class MVU(GraphMethod):
@@ -61,6 +89,8 @@ class MVU(GraphMethod):
     >>> model.rank_, round(model.variance_, 2), 12 * (12**2 - 1) / 12
     (1, 143.0, 143.0)
     """
+
+    stages: ClassVar[Stages] = _stages
 
     constraints: str = param(
         "slack",

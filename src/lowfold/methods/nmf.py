@@ -26,6 +26,7 @@ from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, 
 from lowfold.methods._input import Reader, Rows
 from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._parameters import Seeded
+from lowfold.methods._stages import Stages, copy_stages
 
 
 class NMF(Seeded, LinearMethod):
@@ -50,6 +51,8 @@ class NMF(Seeded, LinearMethod):
     >>> float(np.abs(model.inverse_transform(model.embedding_) - X).max().round(3))
     0.0
     """
+
+    stages: ClassVar[Stages] = copy_stages(3, "coordinate descent")
 
     init: str = param("nndsvda", Choice(("nndsvda", "nndsvd", "random")), "Start, as in scikit-learn.")
     max_iter: int = param(

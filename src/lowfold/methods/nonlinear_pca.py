@@ -27,6 +27,7 @@ from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, 
 from lowfold.methods._linear_method import LinearMethod, project
 from lowfold.methods._parameters import Solved
 from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._stages import Stages, feature_stages
 
 
 def _options_belong(method: Any, data: Data) -> None:
@@ -60,6 +61,8 @@ class NonlinearPCA(Solved, LinearMethod):
     >>> (found.constants / found.coefficients[:, 0]).round(6).tolist()
     [-9.0]
     """
+
+    stages: ClassVar[Stages] = feature_stages
 
     feature_map: str | Callable[[Any], Any] = param(
         "veronese",

@@ -27,6 +27,7 @@ from lowfold.methods._input import FLOATS, AnySource, Reader
 from lowfold.methods._parameters import Distances, Seeded
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.stress import StressRow
+from lowfold.methods._stages import Stage, Stages, read_stage
 from lowfold.optimize._isotonic import Ranking, majorise_ordinal
 from lowfold.optimize._momentum import Callback
 from lowfold.optimize._smacof import Minimum
@@ -76,6 +77,15 @@ def _reversed(S: AnyFloats, similar: tuple[float, float]) -> AnyFloats:
     return np.asarray(np.maximum((top - S) / spread, 0.0))
 
 
+RANKING = 53.0  # bytes for an entry of the n x n matrix: two indices, values, order and blocks of ties for each pair
+
+
+def _stages(method: Any, data: Data) -> list[Stage]:
+    """All pairs with their order, disparities and sums."""
+    size = RANKING * float(data.n) ** 2
+    return [read_stage(data), Stage("ranking", f"{data.n * (data.n - 1) // 2} pairs in order", size)]
+
+
 class NonmetricMDS(Distances, Seeded, Method):
     """Place points so that their distances are in the order of the dissimilarities.
 
@@ -101,6 +111,8 @@ class NonmetricMDS(Distances, Seeded, Method):
     >>> float(model.normalized_stress_) < 1e-6
     True
     """
+
+    stages: ClassVar[Stages] = _stages
 
     ties: str = param(
         "primary",

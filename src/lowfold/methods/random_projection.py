@@ -36,6 +36,7 @@ from lowfold.methods._fit import Data, Extension, Fit, Looks, Trained
 from lowfold.methods._input import Reader, Rows
 from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._parameters import Seeded
+from lowfold.methods._stages import Stages, projection_stages
 
 SMALL = 4_000_000  # entries of R that a model keeps; above, they are drawn again in each pass
 CHUNK = 2**23  # entries of R drawn at a time
@@ -86,6 +87,8 @@ class RandomProjection(Seeded, LinearMethod):
     >>> model.embedding_.shape, model.lipschitz_[0] > 0.5, model.lipschitz_[1] < 1.5
     ((50, 188), True, True)
     """
+
+    stages: ClassVar[Stages] = projection_stages
 
     n_components: int | str = positional(  # type: ignore[assignment]
         default=2,

@@ -38,6 +38,7 @@ from lowfold.lowrank._robust import (
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
+from lowfold.methods._stages import Stages, copy_stages
 from lowfold.spectral._types import fix_signs
 
 ROUNDS = 10  # of leaving out rows and looking again
@@ -85,6 +86,8 @@ class RobustPCA(LinearMethod):
     >>> np.abs(lowfold.RobustPCA(1).fit(X).components_).round(1).tolist()
     [[0.6, 0.8]]
     """
+
+    stages: ClassVar[Stages] = copy_stages(3, "robust directions")
 
     method: str = param(
         "pursuit",

@@ -6,6 +6,7 @@ X --centre--> Xc --dictionary learning with an L1 penalty on the loadings--> C -
 from __future__ import annotations
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from lowfold._core.warn import warn
 from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
+from lowfold.methods._stages import Stages, copy_stages
 
 
 class SparsePCA(LinearMethod):
@@ -40,6 +42,8 @@ class SparsePCA(LinearMethod):
     >>> int((lowfold.SparsePCA(1, alpha=20.0).fit(X).components_ != 0).sum()) < 6
     True
     """
+
+    stages: ClassVar[Stages] = copy_stages(3, "sparse components")
 
     alpha: float = param(1.0, Real(0), "Penalty; higher is sparser.")
     ridge_alpha: float = param(0.01, Real(0), "Ridge of the coordinates.")

@@ -30,6 +30,7 @@ from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Seeded, Symmetrized
 from lowfold.methods._placing.harmonics import HarmonicRow
 from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._stages import Stages, walk_stages
 from lowfold.spectral._doors import smallest
 from lowfold.spectral._types import Eigenpairs
 
@@ -68,6 +69,8 @@ class SpectralClustering(ClusterMixin, Symmetrized, Seeded, GraphMethod):
     >>> sorted(set(labels.tolist()))
     [0, 1]
     """
+
+    stages: ClassVar[Stages] = walk_stages
 
     n_clusters: int | None = positional(
         default=8,

@@ -30,6 +30,7 @@ from lowfold.methods._lle_neighborhoods import cluster_neighborhoods
 from lowfold.methods._neighborhood import ByClosedClasses, Needs
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import ReconstructionRow
+from lowfold.methods._stages import EDGE, Stage, Stages, alignment_stages, degree
 
 CLASS_NEIGHBORS = ("among", "within")
 
@@ -37,6 +38,16 @@ CLASS_NEIGHBORS = ("among", "within")
 def _one_label_per_row(method: Any, data: Data) -> None:
     if data.labels is not None and len(data.labels) != data.n:
         raise InvalidInput(f"y must have one label per row of X; got {len(data.labels)} labels for {data.n} rows")
+
+
+MIXING = 60.0  # copies of the patches while both kinds of weights are made and mixed as sparse matrices
+
+
+def _stages(method: Any, data: Data) -> list[Stage]:
+    """As LLE, with two kinds of weights that are mixed."""
+    mixed = MIXING * EDGE * data.n * (degree(method, data) + 1)
+    every = alignment_stages(method, data)
+    return [replace(part, bytes=part.bytes + mixed) if part.name == "kernel" else part for part in every]
 
 
 class SupervisedLLE(AlignmentMethod):
@@ -85,6 +96,7 @@ class SupervisedLLE(AlignmentMethod):
         "one vector for each connected class.",
     )
 
+    stages: ClassVar[Stages] = _stages
     supervised: ClassVar[bool] = True
     checks: ClassVar[tuple[Check, ...]] = (*AlignmentMethod.checks, _one_label_per_row)
 

@@ -1,0 +1,313 @@
+"""The stages of each family with the bytes that they hold: what `lowfold.plan` tells.
+
+A method's fact `stages` is one of these functions, (method, data) -> stages. Bytes are counted, not measured: what a
+stage keeps for the later ones, and what it holds besides at its peak. A slow test compares them with real peaks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, eye_array
+
+from lowfold._core.memory import fits, pretty_bytes
+from lowfold._core.operators import DenseOperator, SparseOperator
+from lowfold.graph._geodesics import geodesic_dtype
+from lowfold.graph._neighborhoods import neighborhoods
+from lowfold.graph._search import select_search
+from lowfold.graph._source import Pairs, Points
+from lowfold.graph._types import Neighbors
+from lowfold.kernels._kernel_operator import EXACT, GROUPS, TILE
+from lowfold.methods._fit import Data
+from lowfold.spectral._doors import select_solver
+from lowfold.spectral._factor import count_fill
+
+COUNTED = 100_000  # up to so many points the graph is built and the factor counted; beyond, the plan would take minutes
+EDGE = 12.0  # bytes of a neighbour: an index of 4 and a distance of 8
+FLOAT = 8.0
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step: its name, what it uses, the bytes that it holds at its peak, and those of them that later stages need."""
+
+    name: str
+    what: str
+    bytes: float
+    kept: float = 0.0
+
+
+Stages = Callable[[Any, Data], list[Stage]]
+
+
+def peak(stages: tuple[Stage, ...]) -> float:
+    """The most that is held at once: each stage on top of what the former ones keep."""
+    kept, most = 0.0, 0.0
+    for stage in stages:
+        most = max(most, kept + stage.bytes)
+        kept += stage.kept
+    return most
+
+
+# Parts ----------------------------------------------------------------------------------------------------------------
+
+
+def read_stage(data: Data) -> Stage:
+    """The data as they came, which the model keeps."""
+    source = data.source
+    if data.given is not None:
+        size = float(data.given.nbytes)
+        return Stage("data", " x ".join(map(str, data.given.shape)), size, size)
+    if isinstance(source, Points):
+        size = _bytes(source.X)
+        words = " x ".join(map(str, source.X.shape))
+        return Stage("data", f"{words}, {source.X.dtype}, metric {source.metric.name}", size, size)
+    if isinstance(source, Pairs):
+        size = float(source.distances.nbytes)
+        return Stage("data", f"{data.n} x {data.n} distances, {source.distances.dtype}", size, size)
+    pairs = getattr(source, "pairs", None) or data.neighbors or data.graph
+    count = 0 if pairs is None else len(pairs.indices)
+    return Stage("data", f"{count} measured pairs", EDGE * count + FLOAT * data.n, EDGE * count)
+
+
+def _bytes(X: Any) -> float:
+    """Of a dense or a sparse matrix."""
+    if hasattr(X, "tocsr"):
+        return float(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+    return float(X.nbytes)
+
+
+def values(data: Data) -> float:
+    """The rows in float64."""
+    return FLOAT * float(np.prod(data.points().X.shape))
+
+
+def degree(model: Any, data: Data) -> float:
+    """Neighbours of a point, as asked and needed."""
+    k = model._asked().k(data.n, model._needs().least)
+    return float(np.mean(10 if k is None else k))
+
+
+def search_stage(model: Any, data: Data) -> Stage:
+    """What the neighbour search will use: the neighbours found, sorted and trimmed, and a copy of the rows."""
+    n, k = data.n, degree(model, data)
+    kept = EDGE * n * k + FLOAT * n
+    if data.neighbors is not None or data.graph is not None:
+        return Stage("neighbours", "given", 0.0)
+    if not isinstance(data.source, Points):
+        return Stage("neighbours", f"{k:g} nearest, read from the given distances", 3 * kept, kept)
+    metric = data.source.metric
+    mapped = metric.feature_map is not None
+    width = data.source.features(data.source.X[:1]).shape[1] if mapped else data.source.X.shape[1]
+    backend = select_search(n, width, mapped=mapped) if model.search == "auto" else model.search
+    alone = model.radius is not None and model.n_neighbors is None
+    which = f"within {model.radius:g}" if alone else f"{k:g} nearest"
+    return Stage("neighbours", f"{which}, {backend} on {width} columns", SEARCHING * kept + FLOAT * n * width, kept)
+
+
+def leading_stage(model: Any, side: int, end: str = "leading") -> Stage:
+    """The solver at the leading end of a dense kernel."""
+    d = min(columns(model), side - 1)
+    solver = getattr(model, "solver", "auto")
+    if solver == "auto":  # the rules look at sizes only, so that a matrix without storage will do
+        stand_in = DenseOperator(np.broadcast_to(np.float64(0.0), (side, side)))
+        solver = select_solver(stand_in, d, end="largest", null=np.ones((side, 1)))[0]
+    size = 3 * FLOAT * side * side if solver == "dense" else FLOAT * side * (12 * (d + 5) + d)
+    return Stage("eigenvectors", f"{d} {end}, solver {solver}", size)
+
+
+def columns(model: Any) -> int:
+    """How many are asked for."""
+    return int(getattr(model, "n_clusters", None) or model.n_components)
+
+
+SEARCHING = 4.0  # copies of the neighbours at the search's peak: candidates, their exact distances, the sorted rows
+BLOCKS = 45e6  # rows in work at once, two threads in blocks of a million numbers, whatever the size of the data
+
+
+# Linear methods -------------------------------------------------------------------------------------------------------
+
+
+def principal_stages(model: Any, data: Data) -> list[Stage]:
+    """The smaller of covariance and Gram matrix, as `principal_axes` chooses."""
+    n, D = data.points().X.shape
+    side = min(n, D)
+    what = f"{side} x {side} {'covariance' if side == D else 'Gram matrix'}, dense"
+    output = 2 * FLOAT * n * columns(model)
+    return [read_stage(data), Stage("principal axes", what, 3 * FLOAT * side**2 + output + BLOCKS)]
+
+
+def copy_stages(count: float, name: str) -> Stages:
+    """A stage that holds so many copies of the rows in float64."""
+
+    def stages(model: Any, data: Data) -> list[Stage]:
+        work = Stage(name, f"{count:g} copies of the data in float64", count * values(data) + BLOCKS)
+        return [read_stage(data), work]
+
+    return stages
+
+
+def projection_stages(model: Any, data: Data) -> list[Stage]:
+    """The output and its cast."""
+    k = model._dimension(data)
+    return [read_stage(data), Stage("projection", f"{data.n} x {k}", 2 * FLOAT * data.n * k)]
+
+
+def feature_stages(model: Any, data: Data) -> list[Stage]:
+    """The features and their copy in float64; the smaller of their covariance and Gram matrix."""
+    n, D = data.points().X.shape
+    M = D if callable(model.feature_map) else math.comb(D + model.degree - 1, model.degree)
+    side = min(n, M)
+    return [
+        read_stage(data),
+        Stage("features", f"{n} x {M}", 2 * FLOAT * n * M, FLOAT * n * M),
+        Stage("principal axes", f"{side} x {side}, dense", 3 * FLOAT * side**2 + BLOCKS),
+    ]
+
+
+def linear_graph_stages(model: Any, data: Data) -> list[Stage]:
+    """Neighbours, the sparse kernel, and the covariance that it is restricted to."""
+    D = data.points().X.shape[1]
+    n, k = data.n, degree(model, data)
+    kernel = Stage("kernel", "sparse", ALIGNING * EDGE * n * k + 2 * FLOAT * n * D)
+    return [read_stage(data), search_stage(model, data), kernel, Stage("linear map", f"{D} x {D}", 4 * FLOAT * D * D)]
+
+
+ALIGNING = 10.0  # entries of a sparse kernel for each neighbour, with the patches that it is summed from
+
+
+# Distances of all pairs -----------------------------------------------------------------------------------------------
+
+
+def pair_stages(copies: float, name: str = "distances") -> Stages:
+    """An n x n matrix in the type of the input, so many times at its peak, solved from its leading end."""
+
+    def stages(model: Any, data: Data) -> list[Stage]:
+        n = float(data.n)
+        item = data.dtype.itemsize
+        held = Stage(name, f"{data.n} x {data.n}", copies * item * n * n, item * n * n)
+        return [read_stage(data), held, leading_stage(model, data.n)]
+
+    return stages
+
+
+def tile_stages(model: Any, data: Data) -> list[Stage]:
+    """The upper triangle in tiles, float32 above 5,000 points; sums of each group of tiles."""
+    n = float(data.n)
+    if data.given is not None:
+        return [read_stage(data), leading_stage(model, data.n)]
+    size = (4 if data.n > EXACT else 8) * 0.5 * n * (n + TILE)
+    held = size if fits(size, share=1 / 3) else 0.0
+    words = "held" if held else "made anew in each pass"
+    width = 8 * -(-(columns(model) + 5) // 8)  # whole registers
+    solve = leading_stage(model, data.n)
+    products = FLOAT * n * GROUPS * width
+    return [
+        read_stage(data),
+        Stage("kernel", f"upper triangle of {data.n} x {data.n}, {words}", held, held),
+        replace(solve, bytes=solve.bytes + products),
+    ]
+
+
+def function_stages(model: Any, data: Data) -> list[Stage]:
+    """All eigenvectors of an n x n kernel, the features made of them, and the graph."""
+    n = float(data.n)
+    m = n if model.n_eigenvectors is None else min(n, float(model.n_eigenvectors))
+    kernel = Stage("kernel", f"{data.n} x {data.n}, {m:.0f} eigenvectors", 3 * FLOAT * n * n + 3 * FLOAT * n * m)
+    return [read_stage(data), search_stage(model, data), kernel]
+
+
+def geodesic_stages(model: Any, data: Data) -> list[Stage]:
+    """Neighbours, shortest paths between all points (or from the landmarks), classical MDS."""
+    n = data.n
+    asked = model.default_landmarks if model.landmarks is None else model.landmarks
+    rows = n if asked is None else min(n, int(asked) if np.ndim(asked) == 0 else len(np.ravel(asked)))
+    dtype = np.dtype(geodesic_dtype(n))
+    size = dtype.itemsize * float(rows) * n
+    copies = 1.05 if rows == n else 2.1  # rows of landmarks are squared and centred on the way to the coordinates
+    paths = Stage("geodesics", f"{rows} x {n} shortest paths, {dtype}", copies * size, size if rows == n else 0.0)
+    return [read_stage(data), search_stage(model, data), paths, leading_stage(model, rows)]
+
+
+# Sparse kernels -------------------------------------------------------------------------------------------------------
+
+
+def walk_stages(model: Any, data: Data) -> list[Stage]:
+    """Neighbours, a sparse Laplacian (or the walk that it generates), its bottom."""
+    found = _found(model, data)
+    entries = 1.6 * data.n * degree(model, data) if found is None else float(len(found.union().indices))
+    kernel = Stage("kernel", f"sparse, {entries + data.n:.0f} entries", WEIGHING * EDGE * entries, 3 * EDGE * entries)
+    if found is None:
+        return [read_stage(data), search_stage(model, data), kernel, _uncounted(model, data, factored=False)]
+    graph = found.union()
+    pattern = csr_array(graph.to_scipy(np.ones(len(graph.indices))) + eye_array(data.n, format="csr"))
+    return [read_stage(data), search_stage(model, data), kernel, _bottom(model, data, pattern, laplacian=True)]
+
+
+WEIGHING = 6.0  # copies of the edges where weights are made: graph, lengths, weights, Laplacian and its transpose
+
+
+def alignment_stages(model: Any, data: Data) -> list[Stage]:
+    """Neighbours, a local problem at every point, the sparse kernel that aligns them, its bottom."""
+    n, k = float(data.n), degree(model, data)
+    found = _found(model, data)
+    patches = FLOAT * n * (k + 1) * (columns(model) + 3)
+    if found is None or not fits(EDGE * n * (k + 1) ** 2):
+        entries = n * SPREAD * (k + 1)
+        kernel = Stage("kernel", f"sparse, about {entries:.2g} entries", EDGE * entries + patches, EDGE * entries)
+        return [read_stage(data), search_stage(model, data), kernel, _uncounted(model, data, factored=True)]
+    rows = csr_array((np.ones(len(found.indices)), found.indices, found.indptr), shape=(data.n, data.n))
+    rows = csr_array(rows + eye_array(data.n, format="csr"))
+    pattern = csr_array(rows.T @ rows)  # i and j meet where one neighbourhood holds both
+    size = EDGE * pattern.nnz
+    kernel = Stage("kernel", f"sparse, {pattern.nnz} entries", size + patches, size)
+    return [read_stage(data), search_stage(model, data), kernel, _bottom(model, data, pattern, laplacian=False)]
+
+
+SPREAD = 4.0  # points that meet a point in some patch, over the size of a patch: on surfaces
+
+
+def _found(model: Any, data: Data) -> Neighbors | None:
+    """The neighbourhoods themselves where building them is quick, for counting."""
+    if data.neighbors is not None:
+        return data.neighbors
+    if data.graph is not None:
+        return data.graph.neighbors()
+    if data.n > COUNTED or data.source is None:
+        return None
+    k = model._asked().k(data.n, model._needs().least)
+    return neighborhoods(data.source, n_neighbors=k, radius=model.radius, search=model.search, run=model._run())
+
+
+def _bottom(model: Any, data: Data, pattern: csr_array, *, laplacian: bool) -> Stage:
+    """The solver at the bottom of a sparse kernel of this pattern, with the counted fill of its factor."""
+    n, d = data.n, min(columns(model), data.n - 1)
+    solver = getattr(model, "solver", "auto")
+    if solver == "auto":
+        op = SparseOperator(pattern, psd=True, laplacian=laplacian)
+        solver = select_solver(op, d, end="smallest", null=np.ones((n, 1)))[0]
+    if solver == "dense":
+        return Stage("eigenvectors", f"{d} from the bottom, solver dense", 3 * FLOAT * n * n)
+    fill = count_fill(pattern)
+    counted = "its factor would fill up"
+    if fill.tree is not None:
+        counted = f"its factor would have at most {fill.entries:.2g} entries, {pretty_bytes(fill.bytes)}"
+    basis = FLOAT * n * (d + 2) * 12
+    size = fill.bytes + basis if solver == "shift_invert" else 3 * basis
+    return Stage("eigenvectors", f"{d} from the bottom, solver {solver}; {counted}", size)
+
+
+def _uncounted(model: Any, data: Data, *, factored: bool) -> Stage:
+    """Beyond what is counted: vectors alone, or a factor as a surface of that many points has it."""
+    basis = FLOAT * data.n * (columns(model) + 2) * 12
+    if not factored:
+        return Stage("eigenvectors", "from the bottom, vectors alone", 3 * basis)
+    factor = FLOAT * FILL * data.n * np.log2(data.n)
+    return Stage("eigenvectors", f"from the bottom; factor of a surface, not counted beyond {COUNTED}", factor + basis)
+
+
+FILL = 19.0  # entries of the factor over n log2 n: counted on rolls of 50,000 to 100,000 points with 10 neighbours
