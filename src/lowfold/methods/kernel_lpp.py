@@ -20,7 +20,6 @@ from lowfold._core.memory import require
 from lowfold._core.operators import SparseOperator
 from lowfold._core.params import fixed, param
 from lowfold._core.run import Run
-from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
 from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
@@ -140,14 +139,11 @@ class KernelLPP(MercerKernel, PointMetric, Symmetrized, GraphMethod):
     def _spectrum(self, X: NDArray[np.floating], k: Mercer, run: Run) -> tuple[Floats, Floats]:
         """Eigenvectors and eigenvalues of K (not centred) that are not negligible."""
         n = len(X)
-        op = kernel_operator(X, k, center=False, run=run)
         if self.n_eigenvectors is None:
             require(4 * 8.0 * n * n, f"all eigenvectors of a {n} x {n} kernel", "give n_eigenvectors")
-            values, U = stacked_eigh(op.dense())
-            values, U = values[::-1], U[:, ::-1]
-        else:
-            pairs = largest(op, min(int(self.n_eigenvectors), n), negligible=1.0, run=run)
-            values, U = pairs.values, pairs.vectors
+        count = n if self.n_eigenvectors is None else min(int(self.n_eigenvectors), n)
+        pairs = largest(kernel_operator(X, k, center=False, run=run), count, negligible=1.0, run=run)
+        values, U = pairs.values, pairs.vectors
         kept = values > self.reg * max(float(values[0]), np.finfo(float).tiny)
         return np.ascontiguousarray(U[:, kept]), values[kept]
 
