@@ -33,7 +33,7 @@ FLOAT = 8.0
 
 @dataclass(frozen=True)
 class Stage:
-    """One step: its name, what it uses, the bytes that it holds at its peak, and those of them that later stages need."""
+    """One step: its name, what it uses, the bytes that it holds at its peak, and those that later stages need."""
 
     name: str
     what: str

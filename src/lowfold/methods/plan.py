@@ -1,7 +1,7 @@
 """What a method will do with data, told before it does it: stages, searches, solvers, bytes, and what to do instead.
 
-The rules are those the methods themselves follow (`select_search`, `select_solver`, `count_fill`, the memory budget); each
-method declares its stages with their bytes (`_stages.py`).
+The rules are those the methods themselves follow (`select_search`, `select_solver`, `count_fill`, the memory budget);
+each method declares its stages with their bytes (`_stages.py`).
 """
 
 from __future__ import annotations
