@@ -10,6 +10,9 @@ from data import Data
 from harness import THREADS, Case, Side, Target
 from numpy.typing import NDArray
 
+from lowfold.quality._pairs import pair_sums
+from lowfold.quality._ranks import neighbor_ranks
+
 K = 20  # neighbours of the rank measures
 RANKS = (Side("lowfold", "lowfold_ranks"), Side("zadu", "zadu_ranks"))
 
@@ -80,12 +83,11 @@ def picture(data: Data) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def lowfold_ranks(data: Data) -> Callable[[], Any]:
-    from lowfold import quality
 
     X, Y = picture(data)
 
     def call() -> dict[str, float]:
-        ranks = quality.neighbor_ranks(X, Y, K, n_jobs=THREADS)
+        ranks = neighbor_ranks(X, Y, K, n_jobs=THREADS)
         scores = ranks.trustworthiness(), ranks.continuity(), ranks.mrre(), ranks.mrre("data"), ranks.lcmc()
         return dict(zip(("trust", "continuity", "mrre", "mrre_data", "lcmc"), map(float, scores)))
 
@@ -116,12 +118,11 @@ def sklearn_ranks(data: Data) -> Callable[[], Any]:
 
 
 def lowfold_pairs(data: Data) -> Callable[[], Any]:
-    from lowfold import quality
 
     X, Y = picture(data)
 
     def call() -> dict[str, float]:
-        sums = quality.pair_sums(X, Y, n_jobs=THREADS)
+        sums = pair_sums(X, Y, n_jobs=THREADS)
         return {
             "stress": sums.stress().value,
             "scaled_stress": sums.stress(scaled=True).value,

@@ -90,7 +90,7 @@ def _lowfold(data: Data, metric: str) -> Callable[[], Any]:
     from lowfold._core.parallel import single_threaded_blas
     from lowfold._core.run import Run
     from lowfold.graph import Points, nearest
-    from lowfold.metrics import resolve_metric
+    from lowfold.metrics._resolve import resolve_metric
 
     def call() -> Any:
         source = Points(data.X, resolve_metric(metric, None, data.X))

@@ -26,6 +26,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 import lowfold
+from lowfold.geometry._spectra import flat_torus_eigenvalues
 
 SIZES = (100, 200, 400, 800, 1600)
 
@@ -84,7 +85,7 @@ def torus(axis):
         X = np.column_stack([np.cos(a), np.sin(a), np.cos(b), np.sin(b)])
         found.append(generator(X, 60.0 / m**2, 12))
     axis.semilogx([m * m for m in sides], np.array(found), "o-", color="tab:blue", markersize=3, linewidth=0.8)
-    for value in np.unique(lowfold.geometry.flat_torus_eigenvalues(13)[1:]):
+    for value in np.unique(flat_torus_eigenvalues(13)[1:]):
         axis.axhline(value, color="0.6", linewidth=0.8)
     axis.set_title("flat torus: 1, 2, 4 (4 times each)", fontsize=10)
 

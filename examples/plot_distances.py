@@ -22,7 +22,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
-from lowfold.metrics import one_to_many, pairwise
+from lowfold.metrics import pairwise
+from lowfold.metrics._pairwise import one_to_many
 
 SHOWN = 5
 DISTANCES = [

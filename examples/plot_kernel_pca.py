@@ -22,7 +22,8 @@ import numpy as np
 
 import lowfold
 from lowfold.kernels import scale_from_width
-from lowfold.lowrank import karhunen_loeve, karhunen_loeve_coefficients
+from lowfold.lowrank import karhunen_loeve
+from lowfold.lowrank._mercer import karhunen_loeve_coefficients
 
 
 def contours(axes) -> None:

@@ -29,7 +29,9 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 import lowfold
-from lowfold.lowrank import BASES, compression_error, dimension_by_energy, explained_energy, jl_min_dim
+from lowfold.lowrank import explained_energy, jl_min_dim
+from lowfold.lowrank._bases import BASES, compression_error
+from lowfold.lowrank._energy import dimension_by_energy
 
 
 def digits_with_gaps(axes) -> None:

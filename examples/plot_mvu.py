@@ -23,7 +23,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import lowfold
-from lowfold.apps import aligned, locate, position_error
+from lowfold.apps import locate, position_error
+from lowfold.apps.sensor_network import aligned
 
 
 def affine_r2(Y: np.ndarray, truth: np.ndarray) -> float:

@@ -33,6 +33,7 @@ import numpy as np
 
 import lowfold
 from lowfold.graph import Graph, Neighbors, find_neighbors
+from lowfold.graph._components import is_connected
 
 PATCH, RIDGE = 10, 0.01
 SIZES = (6, 8, 10, 12, 16, 20, 30)
@@ -100,7 +101,7 @@ def worth(graph, k: int, noise: float) -> float:  # type: ignore[no-untyped-def]
     for seed in SEEDS:
         roll = lowfold.datasets.swiss_roll(1000, noise=noise, random_state=seed)
         joined = graph(roll.X, k)
-        if not lowfold.graph.is_connected(joined):
+        if not is_connected(joined):
             found.append(0.0)
             continue
         Y = lowfold.Isomap(2, landmarks=200).fit_transform(joined)

@@ -22,7 +22,8 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from lowfold.select import Factors, seven_factors
+from lowfold.select import seven_factors
+from lowfold.select._factors import Factors
 
 # Those of the survey, and others that are as quick.
 METHODS = [

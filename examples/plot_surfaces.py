@@ -24,6 +24,7 @@ import numpy as np
 
 from lowfold import datasets
 from lowfold.datasets import SURFACES
+from lowfold.datasets._graphs import grid_graph, hypercube_graph, path_graph, ring_graph, torus_graph
 
 CLOSED = {"sphere", "ellipsoid", "cylinder", "torus", "clifford_torus", "moebius_strip"} | {
     "circle",
@@ -146,11 +147,11 @@ def draw_cube(figure, cell):
 def draw_spectra(figure, cell):
     ax = figure.add_subplot(cell)
     for graph in (
-        datasets.path_graph(64),
-        datasets.ring_graph(64),
-        datasets.grid_graph(8, 8),
-        datasets.torus_graph(8, 8),
-        datasets.hypercube_graph(6),
+        path_graph(64),
+        ring_graph(64),
+        grid_graph(8, 8),
+        torus_graph(8, 8),
+        hypercube_graph(6),
     ):
         ax.plot(graph.laplacian_eigenvalues(), ".-", markersize=3, linewidth=0.8, label=graph.name)
     ax.legend(fontsize=8, frameon=False)

@@ -37,12 +37,14 @@ from numpy.typing import NDArray
 
 import lowfold
 from lowfold import dimension, quality, viz
+from lowfold.dimension._estimate import Estimates
+from lowfold.quality._ranks import neighbor_ranks
 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 
 
-def draw_trust(axes: Any, name: str, Y: NDArray[Any], graph: lowfold.Graph) -> Any:
-    ranks = quality.neighbor_ranks(graph, Y, 10)
+def draw_trust(axes: Any, name: str, Y: NDArray[Any], graph: lowfold.graph.Graph) -> Any:
+    ranks = neighbor_ranks(graph, Y, 10)
     trust, kept = ranks.trustworthiness(), ranks.continuity()
     points = axes.scatter(*Y.T, c=trust.points, s=6, cmap="viridis", vmin=0.6, vmax=1.0)
     axes.set_title(f"{name}\ntrustworthiness {trust.value:.3f}, continuity {kept.value:.3f}", fontsize=9)
@@ -74,7 +76,7 @@ def draw_objectives(axes: Any, pictures: dict[str, NDArray[Any]], models: dict[s
     axes.set(xscale="log", xlim=(0.9, None), xlabel="objective over its least value", title="what each method asks for")
 
 
-def draw_dimensions(axes: Any, found: dimension.Estimates) -> None:
+def draw_dimensions(axes: Any, found: Estimates) -> None:
     for row, item in enumerate(reversed(tuple(found))):
         if np.isnan(item.value):
             continue

@@ -15,8 +15,8 @@ from typing import Any
 from sklearn.datasets import load_digits
 
 import lowfold
-from lowfold.select import Comparison, Row
 from lowfold.select._compare_models import USUAL, all_methods, usual_methods
+from lowfold.select._compare_types import Comparison, Row
 
 
 def told(row: Row) -> None:

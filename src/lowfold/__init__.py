@@ -20,11 +20,7 @@ know_former_names()
 
 # Everything but the methods, which the registry lists: name -> module.
 _PLACES = {
-    "Graph": "lowfold.graph",
-    "Neighbors": "lowfold.graph",
     "compare": "lowfold.select",
-    "configuration_dimension": "lowfold.spectral",
-    "is_euclidean": "lowfold.spectral",
     "isomap_guarantee": "lowfold.methods.isomap",
     "load": "lowfold.methods.files",
     "plan": "lowfold.methods.plan",
@@ -37,8 +33,8 @@ _FOLDERS = (
     *("optimize", "quality", "sdp", "select", "spectral", "viz"),
 )
 
-# Names made from the tables above; type checkers read `__init__.pyi`.
-__all__ = ["REGISTRY", "config_context", "get_config", "set_config", *BY_NAME, *_PLACES, *_FOLDERS]  # noqa: PLE0604
+# Names made from the tables above; type checkers read `__init__.pyi`. The folders are packages with names of their own.
+__all__ = ["REGISTRY", "config_context", "get_config", "set_config", *BY_NAME, *_PLACES]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
@@ -56,4 +52,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_FOLDERS])

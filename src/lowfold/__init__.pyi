@@ -18,8 +18,6 @@ from lowfold._core.config import config_context as config_context
 from lowfold._core.config import get_config as get_config
 from lowfold._core.config import set_config as set_config
 from lowfold._core.versions import show_versions as show_versions
-from lowfold.graph import Graph as Graph
-from lowfold.graph import Neighbors as Neighbors
 from lowfold.methods.classical_mds import ClassicalMDS as ClassicalMDS
 from lowfold.methods.conformal_isomap import ConformalIsomap as ConformalIsomap
 from lowfold.methods.diffusion_maps import DiffusionMaps as DiffusionMaps
@@ -65,7 +63,5 @@ from lowfold.methods.vector_diffusion_maps import VectorDiffusionMaps as VectorD
 from lowfold.methods.weighted_mds import WeightedMDS as WeightedMDS
 from lowfold.select import compare as compare
 from lowfold.select import tune as tune
-from lowfold.spectral import configuration_dimension as configuration_dimension
-from lowfold.spectral import is_euclidean as is_euclidean
 
 __version__: str

@@ -6,7 +6,7 @@ from scipy import integrate, stats
 
 import lowfold.datasets as datasets
 from lowfold.datasets import SURFACES
-from lowfold.geometry import swiss_roll_arclength
+from lowfold.geometry._closed import swiss_roll_arclength
 
 
 class Chosen(np.random.Generator):

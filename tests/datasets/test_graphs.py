@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lowfold._core.errors import InvalidInput
-from lowfold.datasets import (
+from lowfold.datasets._graphs import (
     complete_graph,
     grid_graph,
     hypercube_graph,

@@ -7,7 +7,8 @@ from scipy.spatial.distance import cdist
 
 import lowfold.datasets as datasets
 from lowfold._core.errors import InvalidInput
-from lowfold.datasets import binarize_invert, unvectorize, vectorize
+from lowfold.datasets import unvectorize, vectorize
+from lowfold.datasets._images import binarize_invert
 
 
 @pytest.mark.parametrize("order", ["row", "column"])

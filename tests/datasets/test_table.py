@@ -8,7 +8,8 @@ import pytest
 
 import lowfold.datasets as datasets
 from lowfold._core.errors import InvalidInput
-from lowfold.datasets import GRAPHS, SURFACES, Dataset, GraphExample
+from lowfold.datasets import GRAPHS, SURFACES, Dataset
+from lowfold.datasets._graphs import GraphExample
 
 SMALL_IMAGES = {"rotating_object", "rendered_object", "word_images", "occluded_disks"}
 

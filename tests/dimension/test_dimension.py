@@ -9,6 +9,7 @@ import lowfold
 from lowfold import dimension
 from lowfold._core.errors import InvalidInput
 from lowfold.dimension import _capacity
+from lowfold.dimension._linear import hyperplane
 from lowfold.dimension._read import read_source
 from lowfold.metrics import pairwise
 
@@ -31,7 +32,7 @@ def noisy_sphere(seed: int, n: int, D: int, sigma: float) -> np.ndarray:
 @pytest.mark.parametrize("s", [1, 3, 8])
 def test_hyperplane_is_exact(seed: int, s: int) -> None:
     X = affine(seed, s)
-    found = dimension.hyperplane(X)
+    found = hyperplane(X)
     assert found.dim == s
     assert np.allclose(pairwise(found.coordinates), pairwise(X), atol=1e-10)
     assert np.allclose(found.U.T @ found.origin, 0, atol=1e-10)
@@ -40,7 +41,7 @@ def test_hyperplane_is_exact(seed: int, s: int) -> None:
 
 
 def test_hyperplane_of_one_place() -> None:
-    found = dimension.hyperplane(np.full((5, 3), 7.0))
+    found = hyperplane(np.full((5, 3), 7.0))
     assert found.dim == 0
     assert np.allclose(found.origin, 7.0)
     assert dimension.linear(np.full((5, 3), 7.0)).value == 0

@@ -11,6 +11,7 @@ import pytest
 import lowfold
 from lowfold import dimension
 from lowfold._core.errors import InvalidInput, MissingExtra
+from lowfold.dimension._scikit_dimension import scikit_dimension_names
 
 SEEDS = range(4)
 needed = pytest.mark.extra("skdim")
@@ -71,7 +72,7 @@ def test_correlation_agrees_at_the_same_radii(seed: int) -> None:
 @needed
 def test_any_by_name() -> None:
     X = np.r_[data(0)["roll"][:300], data(0)["roll"][:20]]
-    assert {"DANCo", "TwoNN", "lPCA"} <= set(dimension.scikit_dimension_names())
+    assert {"DANCo", "TwoNN", "lPCA"} <= set(scikit_dimension_names())
     found = dimension.scikit_dimension(X, "mind-ml", n_resamples=2)
     assert found.name == "skdim:MiND_ML"
     assert found.value == theirs("MiND_ML", X[:300])

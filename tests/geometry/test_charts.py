@@ -4,39 +4,28 @@ import numpy as np
 import pytest
 
 from lowfold._core.errors import InvalidInput
-from lowfold.geometry import (
-    Box,
-    Chart,
-    Manifold,
+from lowfold.geometry import Box, Chart, Manifold, metric_tensor
+from lowfold.geometry._chart import orientation, oriented, transition, transition_jacobian, transition_sign
+from lowfold.geometry._curvature import directional_derivative, tangent_basis, tangent_projector
+from lowfold.geometry._derivatives import jacobian, jet, taylor
+from lowfold.geometry._manifolds import (
     circle,
     circle_arc,
     clifford_torus,
     cylinder,
-    directional_derivative,
     ellipsoid,
     flat_torus,
-    gradient_vector,
     interval,
-    jacobian,
-    jet,
-    metric_tensor,
     moebius,
-    orientation,
-    oriented,
     plane,
     punched_sphere,
     s_curve,
     saddle,
     sphere,
     swiss_roll,
-    tangent_basis,
-    tangent_projector,
-    taylor,
     torus,
-    transition,
-    transition_jacobian,
-    transition_sign,
 )
+from lowfold.geometry._operators import gradient_vector
 
 ALL = [
     interval, plane, circle, circle_arc, sphere, ellipsoid, punched_sphere, torus, flat_torus, clifford_torus, cylinder,

@@ -4,31 +4,22 @@ import numpy as np
 import pytest
 
 from lowfold._core.errors import InvalidInput
-from lowfold.geometry import (
+from lowfold.geometry import chord_bounds, geodesic_distance
+from lowfold.geometry._closed import (
     S_CURVE_LENGTH,
     SWISS_ROLL_ANGLES,
-    arc_length,
-    chord_bounds,
-    circle,
-    circle_arc,
     circle_distance,
-    cylinder,
     cylinder_distance,
-    flat_torus,
-    geodesic_distance,
     geodesic_from_chord,
     great_circle_distance,
-    interval,
-    plane,
-    polyline_length,
-    s_curve,
     s_curve_coordinates,
     s_curve_distance,
-    swiss_roll,
     swiss_roll_angle,
     swiss_roll_arclength,
     swiss_roll_distance,
 )
+from lowfold.geometry._geodesics import arc_length, polyline_length
+from lowfold.geometry._manifolds import circle, circle_arc, cylinder, flat_torus, interval, plane, s_curve, swiss_roll
 
 FINE = np.linspace(0.0, 1.0, 20001)[:, None]
 

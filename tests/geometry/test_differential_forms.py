@@ -4,27 +4,18 @@ import numpy as np
 import pytest
 
 from lowfold._core.errors import InvalidInput
-from lowfold.geometry import (
-    Box,
-    Chart,
-    DifferentialForm,
-    Disc,
-    Manifold,
-    boundary_integral,
+from lowfold.geometry import Box, Chart, DifferentialForm, Manifold, boundary_integral, integrate_form, volume
+from lowfold.geometry._chart import oriented
+from lowfold.geometry._differential_forms import (
     coordinate_forms,
-    integrate_form,
-    moebius,
     one_form,
     orientation_sign,
-    oriented,
-    punched_sphere,
     scalar_form,
-    sphere,
-    torus,
-    volume,
     volume_form,
     wedge,
 )
+from lowfold.geometry._domain import Disc
+from lowfold.geometry._manifolds import moebius, punched_sphere, sphere, torus
 
 
 def random_points(seed, dim, n=7):

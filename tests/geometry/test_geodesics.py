@@ -7,31 +7,26 @@ import pytest
 
 from lowfold._core.errors import InvalidInput, SolverFailed
 from lowfold.geometry import (
-    arc_length,
+    exponential,
+    geodesic_distance,
+    logarithm,
+    metric_tensor,
+    second_fundamental_form,
+    transport,
+)
+from lowfold.geometry._closed import geodesic_from_chord, great_circle_distance
+from lowfold.geometry._curvature import normal_curvature, orthonormal_frame, tangent_basis
+from lowfold.geometry._geodesics import arc_length, exponential_map, normal_chart, polyline_length, shoot
+from lowfold.geometry._manifolds import (
     circle_arc,
     clifford_torus,
     cylinder,
     ellipsoid,
-    exponential,
-    exponential_map,
-    geodesic_distance,
-    geodesic_from_chord,
-    great_circle_distance,
-    logarithm,
-    metric_tensor,
-    normal_chart,
-    normal_curvature,
-    orthonormal_frame,
-    polyline_length,
     s_curve,
     saddle,
-    second_fundamental_form,
-    shoot,
     sphere,
     swiss_roll,
-    tangent_basis,
     torus,
-    transport,
 )
 
 

@@ -6,7 +6,8 @@ d_G adds up chords of the edges, d_S adds up their geodesic lengths; d_M is the 
 import numpy as np
 import pytest
 
-from lowfold.geometry import circle, circle_arc, great_circle_distance, sphere, swiss_roll
+from lowfold.geometry._closed import great_circle_distance
+from lowfold.geometry._manifolds import circle, circle_arc, sphere, swiss_roll
 from lowfold.graph import Graph, geodesics
 
 

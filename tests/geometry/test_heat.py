@@ -4,21 +4,23 @@ import numpy as np
 import pytest
 
 from lowfold._core.errors import InvalidInput
-from lowfold.geometry import (
-    Box,
-    circle_eigenfunctions,
-    circle_eigenvalues,
+from lowfold.geometry import Box
+from lowfold.geometry._closed import great_circle_distance
+from lowfold.geometry._derivatives import jet
+from lowfold.geometry._heat import (
     circle_heat_kernel,
     flat_torus_heat_kernel,
     gaussian_heat_kernel,
-    great_circle_distance,
+    interval_heat_kernel,
+    rectangle_heat_kernel,
+    sphere_heat_kernel,
+)
+from lowfold.geometry._manifolds import sphere
+from lowfold.geometry._spectra import (
+    circle_eigenfunctions,
+    circle_eigenvalues,
     interval_eigenfunctions,
     interval_eigenvalues,
-    interval_heat_kernel,
-    jet,
-    rectangle_heat_kernel,
-    sphere,
-    sphere_heat_kernel,
 )
 
 TIMES = [0.003, 0.05, 0.4, 2.0]

@@ -6,31 +6,27 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from lowfold.geometry import (
-    Manifold,
-    bump,
+from lowfold.geometry import Manifold, integrate, volume
+from lowfold.geometry._closed import swiss_roll_arclength
+from lowfold.geometry._curvature import volume_density
+from lowfold.geometry._integrals import bump, inner_product, rayleigh_quotient
+from lowfold.geometry._manifolds import (
     circle,
     circle_arc,
     clifford_torus,
     cylinder,
     ellipsoid,
     flat_torus,
-    inner_product,
-    integrate,
     interval,
     moebius,
     plane,
     punched_sphere,
-    rayleigh_quotient,
     s_curve,
     sphere,
-    sphere_harmonics,
     swiss_roll,
-    swiss_roll_arclength,
     torus,
-    volume,
-    volume_density,
 )
+from lowfold.geometry._spectra import sphere_harmonics
 
 ROLL = float(np.diff(swiss_roll_arclength([1.5 * np.pi, 4.5 * np.pi]))[0])
 

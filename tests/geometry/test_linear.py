@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from lowfold._core.errors import InvalidInput
-from lowfold.geometry import column_basis, column_projector, hyperplane_coordinates, hyperplane_points, row_projector
+from lowfold.geometry._linear import (
+    column_basis,
+    column_projector,
+    hyperplane_coordinates,
+    hyperplane_points,
+    row_projector,
+)
 
 
 @pytest.mark.parametrize("seed", range(3))

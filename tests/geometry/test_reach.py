@@ -8,26 +8,27 @@ from lowfold.geometry import (
     Box,
     Chart,
     Manifold,
-    arc_length,
     branch_separation,
     chord_bounds,
+    min_radius_of_curvature,
+    principal_curvatures,
+)
+from lowfold.geometry._closed import circle_distance, great_circle_distance
+from lowfold.geometry._geodesics import arc_length
+from lowfold.geometry._manifolds import (
     circle,
     circle_arc,
-    circle_distance,
     clifford_torus,
     cylinder,
     ellipsoid,
-    great_circle_distance,
-    largest_normal_curvature,
-    min_radius_of_curvature,
     plane,
-    principal_curvatures,
     s_curve,
     saddle,
     sphere,
     swiss_roll,
     torus,
 )
+from lowfold.geometry._reach import largest_normal_curvature
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_largest_normal_curvature_in_higher_codimension_beats_every_direction():
     chart = Chart(lambda u: np.column_stack([u, np.sin(u @ w)]), Box.of((-1, 1), (-1, 1)))
     u = chart.domain.quadrature(3)[0]
     best = largest_normal_curvature(chart, u)
-    from lowfold.geometry import normal_curvature
+    from lowfold.geometry._curvature import normal_curvature
 
     tried = [
         normal_curvature(chart, u, np.tile([np.cos(a), np.sin(a)], (len(u), 1))) for a in np.linspace(0, np.pi, 721)

@@ -9,26 +9,12 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
 from lowfold._core.errors import Disconnected, InvalidInput
-from lowfold.graph import (
-    Graph,
-    Measured,
-    Neighbors,
-    Pairs,
-    Points,
-    Source,
-    check_consistency,
-    closed_classes,
-    components,
-    connecting_k,
-    enlarge,
-    find_bridges,
-    is_connected,
-    local_dimensions,
-    nearest,
-    read_matrix,
-    strong_components,
-)
-from lowfold.metrics import resolve_metric
+from lowfold.graph import Graph, Neighbors, Points, components, nearest
+from lowfold.graph._components import closed_classes, is_connected, strong_components
+from lowfold.graph._connect import connecting_k, enlarge, find_bridges
+from lowfold.graph._consistency import check_consistency, local_dimensions
+from lowfold.graph._source import Measured, Pairs, Source, read_matrix
+from lowfold.metrics._resolve import resolve_metric
 
 
 def points(X: np.ndarray) -> Points:

@@ -7,7 +7,7 @@ import pytest
 
 from lowfold import datasets
 from lowfold.graph import Graph, Points, geodesics, nearest, within_radius
-from lowfold.metrics import resolve_metric
+from lowfold.metrics._resolve import resolve_metric
 
 
 def points(X: np.ndarray) -> Points:

@@ -6,21 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse.csgraph
 
-from lowfold import datasets
 from lowfold._core.errors import InvalidInput
-from lowfold.graph import (
-    Graph,
-    Weights,
-    components,
-    contract,
-    geodesics,
-    heat_kernel,
-    is_connected,
-    laplacian,
-    laplacian_factor,
-    normalized_laplacian,
-    random_walk,
-)
+from lowfold.datasets._graphs import GraphExample, complete_graph, path_graph, ring_graph
+from lowfold.graph import Graph, Weights, components, geodesics, laplacian, normalized_laplacian, random_walk
+from lowfold.graph._components import is_connected
+from lowfold.graph._weights import contract, heat_kernel, laplacian_factor
 
 
 def random_graph(n: int, p: float, seed: int) -> Graph:
@@ -100,14 +90,14 @@ def test_spectral_bounds_of_simple_graphs(seed: int, p: float) -> None:
 
 @pytest.mark.parametrize("n", [3, 4, 9])
 def test_two_is_reached_by_bipartite_graphs_only_and_complete_graphs_have_one_value(n: int) -> None:
-    def spectrum(example: datasets.GraphExample) -> np.ndarray:
+    def spectrum(example: GraphExample) -> np.ndarray:
         return np.linalg.eigvalsh(
             normalized_laplacian(Weights.unit(Graph.from_edges(example.n, example.edges))).dense()
         )
 
-    np.testing.assert_allclose(spectrum(datasets.complete_graph(n))[1:], n / (n - 1))
-    assert abs(spectrum(datasets.path_graph(n))[-1] - 2) < 1e-12
-    assert (abs(spectrum(datasets.ring_graph(n))[-1] - 2) < 1e-12) == (n % 2 == 0)
+    np.testing.assert_allclose(spectrum(complete_graph(n))[1:], n / (n - 1))
+    assert abs(spectrum(path_graph(n))[-1] - 2) < 1e-12
+    assert (abs(spectrum(ring_graph(n))[-1] - 2) < 1e-12) == (n % 2 == 0)
 
 
 @pytest.mark.parametrize("seed", range(10))

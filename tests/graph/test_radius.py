@@ -9,8 +9,9 @@ from scipy.spatial.distance import cdist
 
 from lowfold._core.config import config_context
 from lowfold._core.errors import MemoryBudgetExceeded
-from lowfold.graph import Neighbors, Pairs, Points, nearest, read_matrix, within_radius
-from lowfold.metrics import resolve_metric
+from lowfold.graph import Neighbors, Points, nearest, within_radius
+from lowfold.graph._source import Pairs, read_matrix
+from lowfold.metrics._resolve import resolve_metric
 
 
 def points(X: np.ndarray, metric: str = "euclidean", **params: object) -> Points:

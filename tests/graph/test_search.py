@@ -11,19 +11,11 @@ from scipy.spatial.distance import cdist
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
-from lowfold.graph import (
-    Measured,
-    Neighbors,
-    Pairs,
-    Points,
-    default_neighbors,
-    nearest,
-    neighborhoods,
-    query_neighborhoods,
-    read_matrix,
-    select_search,
-)
-from lowfold.metrics import resolve_metric
+from lowfold.graph import Neighbors, Points, nearest
+from lowfold.graph._neighborhoods import default_neighbors, neighborhoods, query_neighborhoods
+from lowfold.graph._search import select_search
+from lowfold.graph._source import Measured, Pairs, read_matrix
+from lowfold.metrics._resolve import resolve_metric
 
 EXACT = ("kdtree", "brute")
 

@@ -7,7 +7,7 @@ import pytest
 
 from lowfold._core.errors import InvalidInput
 from lowfold.graph import Graph, Neighbors, Points, nearest
-from lowfold.metrics import resolve_metric
+from lowfold.metrics._resolve import resolve_metric
 
 
 def points(X: np.ndarray) -> Points:

@@ -7,7 +7,8 @@ import pytest
 
 from lowfold._core.errors import InvalidInput
 from lowfold.graph import Graph
-from lowfold.kernels import auto_scale, binary, decreasing, gaussian, scale_from_heat_time, scale_from_sigma
+from lowfold.kernels import gaussian, scale_from_heat_time, scale_from_sigma
+from lowfold.kernels._gaussian import auto_scale, binary, decreasing
 
 G = Graph.from_edges(4, [[0, 1], [1, 2], [0, 2]], [0.0, 1.0, 2.0])
 

@@ -83,7 +83,7 @@ def test_what_cannot_be_is_refused_in_words() -> None:
 
 def test_not_euclidean_and_the_additive_constant() -> None:
     cycle = np.array([[0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]], dtype=float)
-    assert not lowfold.is_euclidean(cycle)
+    assert not lowfold.spectral.is_euclidean(cycle)
     model = lowfold.ClassicalMDS(3, metric="precomputed").fit(cycle)
     assert model.negative_energy_ == pytest.approx(1.0)
     rng = np.random.default_rng(0)
@@ -93,7 +93,7 @@ def test_not_euclidean_and_the_additive_constant() -> None:
     off = shifted.shift_ * (1 - np.eye(12))
     Y = shifted.embedding_
     assert np.allclose(cdist(Y, Y), D + off, atol=1e-6)
-    assert not lowfold.is_euclidean(D + 0.99 * off)
+    assert not lowfold.spectral.is_euclidean(D + 0.99 * off)
     with pytest.raises(ValueError, match="additive constant"):
         shifted.transform(D[:2] + 0.1)
 
@@ -101,7 +101,7 @@ def test_not_euclidean_and_the_additive_constant() -> None:
 def test_intrinsic_configuration_dimension() -> None:
     for d in (1, 2, 4):
         X = points(d, d=d)
-        assert lowfold.configuration_dimension(cdist(X, X)) == d
+        assert lowfold.spectral.configuration_dimension(cdist(X, X)) == d
 
 
 def test_a_map_of_cities_from_great_circle_distances() -> None:

@@ -10,7 +10,10 @@ from scipy.stats import spearmanr
 import lowfold
 from lowfold._core.errors import DisconnectedWarning, InvalidInput
 from lowfold.graph import Graph, Weights
-from lowfold.kernels import auto_scale, is_admissible, slope_scale
+from lowfold.graph._neighborhoods import query_neighborhoods
+from lowfold.kernels import is_admissible
+from lowfold.kernels._diffusion import slope_scale
+from lowfold.kernels._gaussian import auto_scale
 
 SEEDS = [0, 1, 2]
 
@@ -213,9 +216,7 @@ def test_extension_is_exact_at_training_points(seed: int, kind: dict) -> None:
     X = lowfold.datasets.s_curve(300, random_state=seed).X
     model = lowfold.DiffusionMaps(3, **{"n_neighbors": 10, **kind}).fit(X)
     trained = model._trained
-    found = lowfold.graph.query_neighborhoods(
-        trained.source, X[:40], n_neighbors=trained.n_neighbors, radius=trained.radius
-    )
+    found = query_neighborhoods(trained.source, X[:40], n_neighbors=trained.n_neighbors, radius=trained.radius)
     placed = model._extend.place(trained, X[:40], found, model._run())
     assert np.allclose(placed, model.embedding_[:40], atol=1e-5 * np.abs(model.embedding_).max())
 

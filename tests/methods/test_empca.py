@@ -9,8 +9,8 @@ from sklearn import decomposition
 
 import lowfold
 from lowfold._core.run import Run
-from lowfold.lowrank import Scatter
 from lowfold.lowrank._em_pca import Latent, complete_em_step, em_step, posterior
+from lowfold.lowrank._scatter import Scatter
 
 
 def planted(seed: int, n: int = 150, D: int = 8, noise: float = 0.1) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from tests.methods.experiment_helpers import correlations, crowding, embed, scor
 
 from lowfold import datasets
 from lowfold.graph import Points, nearest
-from lowfold.metrics import resolve_metric
+from lowfold.metrics._resolve import resolve_metric
 
 pytestmark = pytest.mark.slow
 SEEDS = [0, 1, 2]

@@ -10,8 +10,11 @@ import lowfold
 from lowfold import datasets
 from lowfold._core.run import Run
 from lowfold.graph import Points, nearest
-from lowfold.kernels import Patches, align, geometry_of, hessian_alignment, hessian_rows, quadratic_dimension, tangents
-from lowfold.metrics import resolve_metric
+from lowfold.kernels._alignment import align
+from lowfold.kernels._hessian import hessian_alignment, hessian_rows, quadratic_dimension
+from lowfold.kernels._patches import Patches, geometry_of
+from lowfold.kernels._tangent import tangents
+from lowfold.metrics._resolve import resolve_metric
 
 
 def alignment(X, k, d, include_self=False):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lowfold
-from lowfold.lowrank import gaussian_mutual_information, spacing_entropy
+from lowfold.lowrank._independent import gaussian_mutual_information, spacing_entropy
 
 ALGORITHMS = ("fastica", "infomax", "mutual_information")
 

@@ -9,9 +9,12 @@ from scipy.spatial.distance import cdist
 import lowfold
 from lowfold._core.run import Run
 from lowfold.graph import Points, geodesics, laplacian, normalized_laplacian, random_walk
-from lowfold.kernels import Patches, gaussian, geometry_of, limit_weights, tangent_alignment
+from lowfold.kernels import gaussian
+from lowfold.kernels._lle import limit_weights
+from lowfold.kernels._patches import Patches, geometry_of
+from lowfold.kernels._tangent import tangent_alignment
 from lowfold.methods.registry import BY_NAME
-from lowfold.metrics import resolve_metric
+from lowfold.metrics._resolve import resolve_metric
 
 SEEDS = [0, 1, 2]
 

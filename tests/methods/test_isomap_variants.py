@@ -10,7 +10,9 @@ from scipy.spatial.distance import cdist
 import lowfold
 from lowfold._core.errors import InvalidInput
 from lowfold.graph import choose_landmarks, geodesics
-from lowfold.spectral import minimal_shift, shift_bound
+from lowfold.metrics._resolve import resolve_metric
+from lowfold.spectral import minimal_shift
+from lowfold.spectral._euclidean import shift_bound
 
 SEEDS = [0, 1, 2]
 
@@ -117,7 +119,7 @@ def test_triangulation_by_its_formula() -> None:
 
 def test_landmark_choices() -> None:
     X = np.random.default_rng(0).normal(size=(200, 2))
-    source = lowfold.graph.Points(X, lowfold.metrics.resolve_metric("euclidean", None, X))
+    source = lowfold.graph.Points(X, resolve_metric("euclidean", None, X))
     for rule in ("maxmin", "random", "kmeans++"):
         chosen = choose_landmarks(source, 20, rule=rule)
         assert len(np.unique(chosen)) == 20

@@ -8,8 +8,10 @@ from sklearn import decomposition
 from sklearn.metrics.pairwise import pairwise_kernels
 
 import lowfold
-from lowfold.kernels import Mercer, kernel_operator, mercer_kernel, scale_from_sigma, scale_from_width
-from lowfold.lowrank import karhunen_loeve, karhunen_loeve_coefficients, mercer_expansion
+from lowfold.kernels import kernel_operator, mercer_kernel, scale_from_sigma, scale_from_width
+from lowfold.kernels._functions import Mercer
+from lowfold.lowrank import karhunen_loeve, mercer_expansion
+from lowfold.lowrank._mercer import karhunen_loeve_coefficients
 
 
 def points(seed: int, n: int = 90, D: int = 4) -> np.ndarray:

@@ -9,8 +9,8 @@ import lowfold
 from lowfold import MVU, LandmarkMVU
 from lowfold._core.errors import AccuracyWarning, InvalidInput
 from lowfold.graph import Points, nearest
-from lowfold.metrics import resolve_metric
-from lowfold.sdp import landmark_transform, reconstruction_weights, unreached
+from lowfold.metrics._resolve import resolve_metric
+from lowfold.sdp._landmarks import landmark_transform, reconstruction_weights, unreached
 
 
 def source(X: np.ndarray) -> Points:

@@ -9,8 +9,8 @@ from scipy.stats import spearmanr
 from sklearn.manifold import SpectralEmbedding
 
 import lowfold
-from lowfold import Graph
-from lowfold.graph import Weights, laplacian
+from lowfold.datasets._graphs import path_graph, ring_graph
+from lowfold.graph import Graph, Weights, laplacian
 from lowfold.kernels import gaussian, scale_from_heat_time, scale_from_sigma
 
 
@@ -20,12 +20,12 @@ def graph_of(example) -> Graph:
 
 @pytest.mark.parametrize("n", [11, 40, 500])
 def test_ring_and_path_have_their_closed_forms(n: int) -> None:
-    ring = lowfold.LaplacianEigenmaps(2, weights="binary").fit(graph_of(lowfold.datasets.ring_graph(n)))
+    ring = lowfold.LaplacianEigenmaps(2, weights="binary").fit(graph_of(ring_graph(n)))
     assert np.allclose(ring.eigenvalues_, 1 - np.cos(2 * np.pi / n), atol=1e-10)
     angle = np.arctan2(ring.embedding_[:, 1], ring.embedding_[:, 0])
     steps = np.diff(np.unwrap(angle))
     assert np.allclose(np.abs(steps), 2 * np.pi / n, atol=1e-5)
-    path = lowfold.LaplacianEigenmaps(3, weights="binary").fit(graph_of(lowfold.datasets.path_graph(n)))
+    path = lowfold.LaplacianEigenmaps(3, weights="binary").fit(graph_of(path_graph(n)))
     m = np.arange(1, 4)
     assert np.allclose(path.eigenvalues_, 1 - np.cos(np.pi * m / (n - 1)), atol=1e-10)
     fiedler = path.embedding_[:, 0]

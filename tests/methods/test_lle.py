@@ -13,10 +13,11 @@ from tests.methods.alignment_helpers import angle, explained, nullity, plane, tw
 import lowfold
 from lowfold import datasets
 from lowfold._core.errors import DisconnectedWarning
-from lowfold.graph import Neighbors, Points, closed_classes, nearest
-from lowfold.kernels import barycentric_coordinates, gram_weights, limit_weights, mean_value_coordinates
+from lowfold.graph import Neighbors, Points, nearest
+from lowfold.graph._components import closed_classes
+from lowfold.kernels._lle import barycentric_coordinates, gram_weights, limit_weights, mean_value_coordinates
 from lowfold.methods._closed_classes import closed_class_labels
-from lowfold.metrics import resolve_metric
+from lowfold.metrics._resolve import resolve_metric
 
 
 def gram(x, Z):

@@ -13,8 +13,10 @@ from lowfold import datasets
 from lowfold._core.errors import AccuracyWarning, Disconnected, DisconnectedWarning
 from lowfold._core.run import Run
 from lowfold.graph import Neighbors, Points, nearest
-from lowfold.kernels import Patches, align, geometry_of, tangent_alignment, tangents
-from lowfold.metrics import resolve_metric
+from lowfold.kernels._alignment import align
+from lowfold.kernels._patches import Patches, geometry_of
+from lowfold.kernels._tangent import tangent_alignment, tangents
+from lowfold.metrics._resolve import resolve_metric
 
 
 def source(X):

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 import lowfold
 from lowfold import dimension
 from lowfold._core.operators import DenseOperator
-from lowfold.kernels import Mercer
+from lowfold.kernels._functions import Mercer
 from lowfold.lowrank import principal_axes
-from lowfold.spectral import largest, smallest, top_singular
+from lowfold.spectral import largest, smallest
+from lowfold.spectral._doors import top_singular
 
 SEEDS = st.integers(0, 10_000)
 

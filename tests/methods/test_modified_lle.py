@@ -9,7 +9,7 @@ from tests.methods.alignment_helpers import angle, explained, nullity, plane
 
 import lowfold
 from lowfold import datasets
-from lowfold.kernels import multiple_weights
+from lowfold.kernels._lle import multiple_weights
 
 
 @pytest.mark.parametrize("seed", range(3))

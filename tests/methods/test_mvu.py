@@ -42,7 +42,7 @@ def test_semicircle_is_straightened(n):
     bend = np.linspace(0, np.pi, n)
     X = np.column_stack([np.cos(bend), np.sin(bend)])
     h = np.linalg.norm(X[1] - X[0])
-    graph = lowfold.Graph.from_edges(n, [[i, i + 1] for i in range(n - 1)], np.full(n - 1, h))
+    graph = lowfold.graph.Graph.from_edges(n, [[i, i + 1] for i in range(n - 1)], np.full(n - 1, h))
     model = MVU(1, constraints="eq", tol=1e-5).fit(graph)
     assert model.rank_ == 1
     assert model.variance_ == pytest.approx(h**2 * n * (n**2 - 1) / 12, rel=1e-4)
@@ -111,7 +111,7 @@ def test_disconnected_graphs():
     assert apart.component_labels_.max() == 1
     with pytest.raises(InvalidInput, match="no common kernel"):
         apart.kernel()
-    graph = lowfold.Graph.from_edges(4, [[0, 1], [2, 3]])
+    graph = lowfold.graph.Graph.from_edges(4, [[0, 1], [2, 3]])
     with pytest.raises(Disconnected):
         MVU(1, on_disconnected="raise").fit(graph)
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import lowfold
-from lowfold.lowrank import monomial_exponents, vanishing, veronese
+from lowfold.lowrank import vanishing, veronese
+from lowfold.lowrank._veronese import monomial_exponents
 
 
 @pytest.mark.parametrize(("D", "degree"), [(1, 3), (2, 2), (3, 2), (3, 4), (5, 3)])

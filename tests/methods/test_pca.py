@@ -333,7 +333,8 @@ def test_reconstruction_at_several_dimensions() -> None:
 
 
 def test_rules_for_the_dimension() -> None:
-    from lowfold.lowrank import dimension_by_energy, dimension_by_gap, explained_energy
+    from lowfold.lowrank import explained_energy
+    from lowfold.lowrank._energy import dimension_by_energy, dimension_by_gap
 
     rng = np.random.default_rng(16)
     X = (rng.normal(size=(200, 3)) * [5, 4, 3]) @ np.linalg.qr(rng.normal(size=(8, 3)))[0].T
@@ -353,7 +354,7 @@ def test_rules_for_the_dimension() -> None:
 
 
 def test_no_fixed_basis_compresses_better_than_the_principal_axes() -> None:
-    from lowfold.lowrank import BASES, compression_error, orthonormal_basis
+    from lowfold.lowrank._bases import BASES, compression_error, orthonormal_basis
 
     W = orthonormal_basis("walsh", 4)
     assert np.allclose(W.T @ W, np.eye(4))
@@ -376,7 +377,7 @@ def test_no_fixed_basis_compresses_better_than_the_principal_axes() -> None:
 
 
 def test_projectors_and_hyperplanes_of_rank_deficient_data() -> None:
-    from lowfold.geometry import column_projector, hyperplane_coordinates, hyperplane_points, row_projector
+    from lowfold.geometry._linear import column_projector, hyperplane_coordinates, hyperplane_points, row_projector
 
     rng = np.random.default_rng(18)
     X = rng.normal(size=(30, 3)) @ rng.normal(size=(3, 7)) + rng.normal(size=7)

@@ -11,7 +11,8 @@ import scipy.sparse
 from scipy.stats import chi2
 
 import lowfold
-from lowfold.lowrank import jl_min_dim, jl_success_probability, lipschitz_constants, random_matrix
+from lowfold.lowrank import jl_min_dim, random_matrix
+from lowfold.lowrank._random_projection import jl_success_probability, lipschitz_constants
 
 KINDS = ("gaussian", "sign", "sparse")
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import lowfold
-from lowfold.lowrank import geometric_median, l1_directions, low_rank_plus_sparse
+from lowfold.lowrank import low_rank_plus_sparse
+from lowfold.lowrank._robust import geometric_median, l1_directions
 
 
 def angle(V: np.ndarray, W: np.ndarray) -> float:

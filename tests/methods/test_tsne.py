@@ -13,7 +13,7 @@ import lowfold
 from lowfold import TSNE
 from lowfold._core.errors import InvalidInput
 from lowfold.graph import Points, nearest
-from lowfold.metrics import resolve_metric
+from lowfold.metrics._resolve import resolve_metric
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -142,7 +142,7 @@ def test_what_cannot_be_is_refused_in_words() -> None:
     with pytest.raises(InvalidInput, match="joint"):
         TSNE(2, method="neighbors", affinities="joint").fit(X)
     with pytest.raises(InvalidInput, match="graph"):
-        TSNE(2).fit(lowfold.Graph.from_edges(4, [[0, 1], [1, 2], [2, 3]]))
+        TSNE(2).fit(lowfold.graph.Graph.from_edges(4, [[0, 1], [1, 2], [2, 3]]))
 
 
 @pytest.mark.extra("openTSNE")

@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 
 import lowfold
-from lowfold import geometry
 from lowfold._core.errors import InvalidInput
 from lowfold.geometry import Manifold
+from lowfold.geometry._curvature import tangent_basis
+from lowfold.geometry._geodesics import shoot
+from lowfold.geometry._manifolds import ellipsoid, torus
 from lowfold.graph import Graph, Points, nearest, within_radius
+from lowfold.graph._neighborhoods import query_neighborhoods
 from lowfold.kernels._connection import align, connection, local_dimensions, local_pca, orientation
 from lowfold.methods._placing.fields import pair_order, vector_features
+from lowfold.metrics._resolve import resolve_metric
 
 SEEDS = [0, 1]
 
@@ -23,7 +27,7 @@ def fibonacci(n: int) -> np.ndarray:
 
 
 def source(X: np.ndarray) -> Points:
-    return Points(X, lowfold.metrics.resolve_metric("euclidean", None, X))
+    return Points(X, resolve_metric("euclidean", None, X))
 
 
 def sphere_bases(X: np.ndarray, seed: int = 0) -> np.ndarray:
@@ -69,16 +73,16 @@ def carried(surface: Manifold, count: int, length: float, rng: np.random.Generat
     chart = surface.charts[0]
     u = chart.coordinates(surface_sample(surface, 20 * count, rng))
     u = u[np.linalg.norm(u, axis=1) < 1][:count] if surface.name == "ellipsoid" else u[:count]
-    E = geometry.tangent_basis(chart, u)
+    E = tangent_basis(chart, u)
     way = rng.normal(size=(count, 2))
     way *= length / np.linalg.norm((E @ way[:, :, None])[:, :, 0], axis=1, keepdims=True)
-    shot = geometry.shoot(chart, u, way, np.repeat(np.eye(2)[None], count, axis=0))
-    F = geometry.tangent_basis(chart, shot.coordinates)
+    shot = shoot(chart, u, way, np.repeat(np.eye(2)[None], count, axis=0))
+    F = tangent_basis(chart, shot.coordinates)
     P = F @ shot.carried.transpose(0, 2, 1) @ np.linalg.pinv(E)
     return chart.points(u), chart.points(shot.coordinates), np.linalg.qr(E)[0], np.linalg.qr(F)[0], P
 
 
-SURFACES = {"ellipsoid": geometry.ellipsoid((1.0, 1.5, 2.0)), "torus": geometry.torus(2.0, 1.0)}
+SURFACES = {"ellipsoid": ellipsoid((1.0, 1.5, 2.0)), "torus": torus(2.0, 1.0)}
 
 
 @pytest.mark.parametrize("name", SURFACES)
@@ -272,7 +276,7 @@ def test_new_points(seed: int) -> None:
     X = lowfold.datasets.s_curve(300, random_state=seed).X
     model = lowfold.VectorDiffusionMaps(3, n_neighbors=12, tangent_dim=2).fit(X)
     trained = model._trained
-    found = lowfold.graph.query_neighborhoods(trained.source, X[:30], n_neighbors=trained.n_neighbors)
+    found = query_neighborhoods(trained.source, X[:30], n_neighbors=trained.n_neighbors)
     placed = model._extend.place(trained, X[:30], found, model._run())
     assert np.allclose(placed, model.embedding_[:30], atol=1e-4 * np.abs(model.embedding_).max())
     moved = model.transform(X[:30] + 0.01)

@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse
 
 from lowfold._core.errors import InvalidInput
-from lowfold.metrics import compose, kernel_distance, similarity_to_distance, squared_distances
+from lowfold.metrics import compose, kernel_distance, similarity_to_distance
+from lowfold.metrics._dissimilarity import squared_distances
 
 SEEDS = [0, 1, 2]
 

@@ -7,7 +7,9 @@ import pytest
 import scipy.fft
 
 from lowfold._core.errors import InvalidInput, InvalidType
-from lowfold.metrics import METRICS, Metric, one_to_many, pairwise, resolve_metric
+from lowfold.metrics import METRICS, Metric, pairwise
+from lowfold.metrics._pairwise import one_to_many
+from lowfold.metrics._resolve import resolve_metric
 
 SEEDS = [0, 1, 2]
 WIDTHS = [5, 24]  # below and above the width from which matrix products are used

@@ -7,7 +7,8 @@ import pytest
 from sklearn.isotonic import IsotonicRegression
 
 from lowfold._core.errors import InvalidInput
-from lowfold.optimize import Ranking, isotonic
+from lowfold.optimize import isotonic
+from lowfold.optimize._isotonic import Ranking
 
 
 @pytest.mark.parametrize("seed", range(5))

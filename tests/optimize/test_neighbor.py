@@ -7,18 +7,16 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
-from lowfold.optimize import (
+from lowfold.optimize._momentum import momentum_descent
+from lowfold.optimize._neighbor import (
     DenseAffinities,
     FFTCost,
     GaussianCost,
     SparseAffinities,
     TSNECost,
-    joint_bandwidth,
-    momentum_descent,
-    row_bandwidths,
     row_divergence,
-    row_probabilities,
 )
+from lowfold.optimize._perplexity import joint_bandwidth, row_bandwidths, row_probabilities
 
 
 def squared(X: np.ndarray) -> np.ndarray:

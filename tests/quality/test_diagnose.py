@@ -11,9 +11,11 @@ import pytest
 
 from lowfold import datasets, quality
 from lowfold._core.errors import InvalidInput
+from lowfold.datasets._sheets import uneven_square
 from lowfold.graph import find_neighbors
 from lowfold.methods.registry import BY_NAME
-from lowfold.quality import Diagnosis, Finding, _shape
+from lowfold.quality import _shape
+from lowfold.quality._findings import Diagnosis, Finding
 from lowfold.quality._topology import loops
 
 DATA: dict[str, Callable[[int], np.ndarray]] = {
@@ -28,7 +30,7 @@ DATA: dict[str, Callable[[int], np.ndarray]] = {
     "two circles": lambda seed: datasets.concentric_circles(300, random_state=seed).X,
     "cap, even": lambda seed: datasets.punched_sphere(800, random_state=seed).X,
     "cap, stereographic": lambda seed: datasets.punched_sphere(800, density="stereographic", random_state=seed).X,
-    "uneven square": lambda seed: datasets.uneven_square(600, random_state=seed).X,
+    "uneven square": lambda seed: uneven_square(600, random_state=seed).X,
 }
 
 # What must be found: (data, question, verdict).

@@ -151,7 +151,7 @@ def test_constrained_ones_see_only_the_span(name: str) -> None:
 
 def test_trace_by_hand() -> None:
     # A path of three points with unit weights: L = [[1,-1,0],[-1,2,-1],[0,-1,1]], D = (1, 2, 1).
-    path = lowfold.Graph.from_edges(3, [[0, 1], [1, 2]])
+    path = lowfold.graph.Graph.from_edges(3, [[0, 1], [1, 2]])
     y = np.array([[-1.0], [0.0], [1.0]])
     settings = {"weights": "binary"}
     found = quality.objective(path, y, "LaplacianEigenmaps", **settings)
@@ -163,7 +163,7 @@ def test_trace_by_hand() -> None:
 
 
 def test_springs_by_hand() -> None:
-    chain = lowfold.Graph.from_edges(3, [[0, 1], [1, 2]])
+    chain = lowfold.graph.Graph.from_edges(3, [[0, 1], [1, 2]])
     model = lowfold.MVU(1, constraints="eq", tol=1e-7).fit(chain)
     found = quality.objective(None, [[-1.0], [0.0], [1.0]], model)
     assert dict(found.parts)["variance"] == pytest.approx(2.0)

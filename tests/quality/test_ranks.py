@@ -10,6 +10,7 @@ from lowfold import quality
 from lowfold._core.errors import InvalidInput
 from lowfold.graph import find_neighbors, geodesics
 from lowfold.quality import _spaces
+from lowfold.quality._ranks import neighbor_ranks
 
 SEEDS = range(3)
 
@@ -37,10 +38,10 @@ def test_trustworthiness_is_that_of_scikit_learn(seed: int, k: int) -> None:
 @pytest.mark.parametrize("D", [3, 40])
 def test_blocks_do_not_change_the_result(D: int, monkeypatch: pytest.MonkeyPatch) -> None:
     X, Y = case(0, D=D)
-    whole = quality.neighbor_ranks(X, Y, 6, n_jobs=1)
+    whole = neighbor_ranks(X, Y, 6, n_jobs=1)
     curve = quality.neighborhood_preservation(X, Y)
     monkeypatch.setattr(_spaces, "BLOCK", 500)
-    parts = quality.neighbor_ranks(X, Y, 6, n_jobs=2)
+    parts = neighbor_ranks(X, Y, 6, n_jobs=2)
     assert np.array_equal(whole.of_data, parts.of_data)
     assert np.array_equal(whole.of_embedding, parts.of_embedding)
     assert np.allclose(curve.q_nx, quality.neighborhood_preservation(X, Y).q_nx, rtol=1e-13)
@@ -53,7 +54,7 @@ def test_measures_as_defined(seed: int) -> None:
     a, b = ranks(X), ranks(Y)
     inside = (a >= 1) & (a <= k), (b >= 1) & (b <= k)
     norm = n * sum(abs(n - 2 * j) / j for j in range(1, k + 1))
-    found = quality.neighbor_ranks(X, Y, k)
+    found = neighbor_ranks(X, Y, k)
     assert found.mrre("embedding").value == pytest.approx((np.abs(a - b)[inside[1]] / b[inside[1]]).sum() / norm)
     assert quality.mrre(X, Y, k, side="data").value == pytest.approx(
         (np.abs(a - b)[inside[0]] / a[inside[0]]).sum() / norm
@@ -72,7 +73,7 @@ def test_measures_as_defined(seed: int) -> None:
 
 def test_points_average_to_the_value() -> None:
     X, Y = case(1)
-    found = quality.neighbor_ranks(X, Y, 5)
+    found = neighbor_ranks(X, Y, 5)
     for score in (found.trustworthiness(), found.continuity(), found.mrre(), found.lcmc(), found.overlap()):
         assert score.points is not None
         assert score.points.mean() == pytest.approx(score.value)
@@ -82,7 +83,7 @@ def test_points_average_to_the_value() -> None:
 def test_perfect_and_random(seed: int) -> None:
     X, _ = case(seed, n=200)
     rotation = np.linalg.qr(np.random.default_rng(seed).normal(size=(4, 4)))[0]
-    found = quality.neighbor_ranks(X, 3 * X @ rotation + 1, 8)
+    found = neighbor_ranks(X, 3 * X @ rotation + 1, 8)
     assert found.trustworthiness().value == found.continuity().value == found.overlap().value == 1.0
     assert found.mrre().value == found.mrre("data").value == 0.0
     Z = np.random.default_rng(seed + 10).normal(size=(200, 2))

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 import lowfold
 from lowfold import quality
 from lowfold._core.errors import InvalidInput
+from lowfold.quality._riemann import noise_bound
 
 
 class Scattered(BaseEstimator):
@@ -152,7 +153,7 @@ def test_noise_stays_below_its_bound(seed: int, lengths: bool) -> None:
     Y = unrolled(X, lengths)
     # The surface's own radius: sqrt(1 + t^2) of arc per turn, so that noise across it is told as noise along it.
     sigma = 0.01
-    bound = quality.noise_bound(X, Y, 2 * sigma**2, 8)
+    bound = noise_bound(X, Y, 2 * sigma**2, 8)
     assert bound.points is not None
     frame = np.stack([np.cos(t) - t * np.sin(t), np.zeros_like(t), np.sin(t) + t * np.cos(t)], axis=1)
     frame /= np.linalg.norm(frame, axis=1, keepdims=True)

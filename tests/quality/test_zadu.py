@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lowfold import quality
+from lowfold.quality._ranks import neighbor_ranks
 
 pytestmark = [pytest.mark.extra("zadu"), pytest.mark.filterwarnings("ignore")]
 
@@ -27,7 +28,7 @@ def test_ranks(seed: int, k: int) -> None:
 
     X, Y = case(seed)
     n = len(X)
-    ours = quality.neighbor_ranks(X, Y, k)
+    ours = neighbor_ranks(X, Y, k)
     whole, local = trustworthiness_continuity.measure(X, Y, k=k, return_local=True)
     assert ours.trustworthiness().value == pytest.approx(whole["trustworthiness"], abs=1e-12)
     assert ours.continuity().value == pytest.approx(whole["continuity"], abs=1e-12)

@@ -8,8 +8,11 @@ import pytest
 import lowfold
 from lowfold._core.errors import InvalidInput
 from lowfold.graph import Points, nearest
-from lowfold.metrics import resolve_metric
-from lowfold.sdp import cliques, face, neighbor_pairs, stress_laplacian, unfold, unfolding
+from lowfold.metrics._resolve import resolve_metric
+from lowfold.sdp import unfold
+from lowfold.sdp._certificate import stress_laplacian
+from lowfold.sdp._face import cliques, face
+from lowfold.sdp._program import neighbor_pairs, unfolding
 
 
 def rolled(seed: int, n: int = 80) -> np.ndarray:

@@ -8,25 +8,15 @@ import pytest
 import lowfold
 from lowfold._core.errors import InvalidInput
 from lowfold.graph import Graph, Neighbors, Points, geodesics, nearest
-from lowfold.metrics import resolve_metric
-from lowfold.sdp import (
-    RankOne,
-    certify,
-    complement,
-    conic_sdp,
-    interior,
-    laplacian_form,
-    local_loss,
-    neighbor_pairs,
-    path_variance,
-    refine,
-    select_unfolding_solver,
-    small_slack,
-    stress_laplacian,
-    unfold,
-    unfolding,
-    variance_bound,
-)
+from lowfold.metrics._resolve import resolve_metric
+from lowfold.sdp import certify, unfold
+from lowfold.sdp._certificate import stress_laplacian
+from lowfold.sdp._conic import conic_sdp
+from lowfold.sdp._door import select_unfolding_solver
+from lowfold.sdp._interior import interior
+from lowfold.sdp._laplacian import laplacian_form, small_slack
+from lowfold.sdp._program import RankOne, complement, neighbor_pairs, path_variance, unfolding, variance_bound
+from lowfold.sdp._refine import local_loss, refine
 
 
 def neighbours(X: np.ndarray, k: int) -> Neighbors:

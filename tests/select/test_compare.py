@@ -12,9 +12,10 @@ import pytest
 import lowfold
 from lowfold import quality
 from lowfold._core.errors import FileProblem, InvalidInput
-from lowfold.select import Comparison, _adapters
+from lowfold.select import _adapters
 from lowfold.select._compare_measure import BY_NAME
 from lowfold.select._compare_models import USUAL, entrants, find_entrant
+from lowfold.select._compare_types import Comparison
 
 
 def compare(X: Any, methods: Any, **options: Any) -> Comparison:

@@ -14,7 +14,7 @@ import lowfold
 from lowfold import REGISTRY, datasets, quality
 from lowfold._core.errors import InvalidInput, LowfoldWarning
 from lowfold.datasets import Dataset
-from lowfold.select import Tuned
+from lowfold.select._types import Tuned
 
 GRID = (5, 7, 9, 40)
 METHODS = ("Isomap", "LTSA", "HessianLLE", "LLE")

@@ -7,13 +7,15 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 
-from lowfold import datasets
 from lowfold._core.config import config_context
 from lowfold._core.errors import AccuracyWarning, InvalidInput, MemoryBudgetExceeded, SolverFailed
 from lowfold._core.operators import CentredGram, DenseOperator, SparseOperator
 from lowfold._core.run import Run
+from lowfold.datasets._graphs import grid_graph, path_graph, ring_graph
 from lowfold.graph import Graph, Weights, laplacian
-from lowfold.spectral import Eigenpairs, fix_signs, largest, select_solver, smallest, top_singular
+from lowfold.spectral import largest, select_solver, smallest
+from lowfold.spectral._doors import top_singular
+from lowfold.spectral._types import Eigenpairs, fix_signs
 
 
 def angle(A: np.ndarray, B: np.ndarray) -> float:
@@ -83,7 +85,7 @@ def test_mass_against_the_generalised_dense_problem(n: int, seed: int) -> None:
 
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_known_vectors_do_not_mix_with_the_far_end(n: int) -> None:
-    example = datasets.path_graph(n)
+    example = path_graph(n)
     op = laplacian(Weights.unit(Graph.from_edges(n, example.edges)))
     null = np.ones((n, 1))
     every = smallest(op, n - 1, null=null)
@@ -146,7 +148,7 @@ def test_the_residual_bounds_the_angle(tol: float, seed: int) -> None:
 
 
 def test_a_coinciding_neighbour_is_said() -> None:
-    ring = datasets.ring_graph(50)
+    ring = ring_graph(50)
     op = laplacian(Weights.unit(Graph.from_edges(50, ring.edges)))
     with pytest.warns(AccuracyWarning, match="eigenvalues 1 and 2 coincide"):
         pairs = smallest(op, 1, null=np.ones((50, 1)))
@@ -213,7 +215,7 @@ def test_a_dense_solve_asks_the_budget_first() -> None:
 
 
 def test_auto_can_be_asked() -> None:
-    grid = datasets.grid_graph(30, 30)
+    grid = grid_graph(30, 30)
     op = laplacian(Weights.unit(Graph.from_edges(900, grid.edges)))
     ones = np.ones((900, 1))
     names = select_solver(op, 2, null=ones)

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from lowfold import datasets
 from lowfold._core.errors import InvalidInput
+from lowfold.datasets._graphs import GraphExample, complete_graph, path_graph, ring_graph, star_graph
 from lowfold.graph import Graph, geodesics
-from lowfold.kernels import centred_gram, centred_similarity
-from lowfold.spectral import configuration_dimension, is_euclidean, minimal_shift, shift_bound
+from lowfold.kernels import centred_gram
+from lowfold.kernels._gram import centred_similarity
+from lowfold.spectral import configuration_dimension, is_euclidean, minimal_shift
+from lowfold.spectral._euclidean import shift_bound
 
 
-def paths(example: datasets.GraphExample) -> np.ndarray:
+def paths(example: GraphExample) -> np.ndarray:
     return geodesics(Graph.from_edges(example.n, example.edges))
 
 
@@ -35,13 +37,13 @@ def test_points_give_euclidean_matrices_of_their_dimension(seed: int, dim: int) 
 
 
 def test_examples_that_are_not_euclidean() -> None:
-    assert not is_euclidean(paths(datasets.ring_graph(4)))
-    assert not is_euclidean(paths(datasets.star_graph(4)))
-    assert is_euclidean(paths(datasets.path_graph(6)))
-    assert is_euclidean(paths(datasets.complete_graph(6)))
-    assert configuration_dimension(paths(datasets.complete_graph(6))) == 5
-    np.testing.assert_allclose(np.linalg.eigvalsh(centred_gram(paths(datasets.ring_graph(4))).dense())[0], -1.0)
-    np.testing.assert_allclose(np.linalg.eigvalsh(centred_gram(paths(datasets.star_graph(4))).dense())[0], -0.25)
+    assert not is_euclidean(paths(ring_graph(4)))
+    assert not is_euclidean(paths(star_graph(4)))
+    assert is_euclidean(paths(path_graph(6)))
+    assert is_euclidean(paths(complete_graph(6)))
+    assert configuration_dimension(paths(complete_graph(6))) == 5
+    np.testing.assert_allclose(np.linalg.eigvalsh(centred_gram(paths(ring_graph(4))).dense())[0], -1.0)
+    np.testing.assert_allclose(np.linalg.eigvalsh(centred_gram(paths(star_graph(4))).dense())[0], -0.25)
     D = cdist(np.eye(3), np.eye(3))
     assert not is_euclidean(D + np.eye(3))  # shares its centred form with nothing: the diagonal counts
     assert not is_euclidean(-D)
@@ -90,7 +92,7 @@ def test_minimal_shift_is_that_of_cailliez(n: int, seed: int) -> None:
 
 
 def test_minimal_shift_of_graph_distances_beyond_the_dense_sizes() -> None:
-    example = datasets.ring_graph(420)
+    example = ring_graph(420)
     D = paths(example)
     tau = minimal_shift(D)
     values = np.linalg.eigvalsh(centred_gram(D, shift=tau).dense())

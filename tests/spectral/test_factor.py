@@ -7,18 +7,18 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from lowfold import datasets
 from lowfold._core.config import config_context
 from lowfold._core.errors import SolverFailed
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
+from lowfold.datasets._graphs import grid_graph
 from lowfold.graph import Graph, Weights, laplacian
-from lowfold.spectral import count_fill, smallest
-from lowfold.spectral._factor import factorise
+from lowfold.spectral import smallest
+from lowfold.spectral._factor import count_fill, factorise
 
 
 def grid(*sides: int) -> sp.csr_array:
-    example = datasets.grid_graph(*sides)
+    example = grid_graph(*sides)
     return laplacian(Weights.unit(Graph.from_edges(example.n, example.edges))).matrix
 
 

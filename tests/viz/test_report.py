@@ -16,7 +16,7 @@ import pytest
 
 import lowfold
 from lowfold._core.errors import FileProblem, InvalidInput
-from lowfold.select import Comparison, Row
+from lowfold.select._compare_types import Comparison, Row
 from lowfold.viz import _report_data, write_report
 from lowfold.viz._report import report_html
 from lowfold.viz._report_curves import Line, curves, sparkline, stroke

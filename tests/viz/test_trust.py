@@ -9,6 +9,8 @@ import pytest
 
 from lowfold import quality, viz
 from lowfold._core.errors import InvalidInput
+from lowfold.quality._local import angles, edge_lengths
+from lowfold.quality._score import Score
 
 pytestmark = pytest.mark.extra("matplotlib")
 
@@ -58,7 +60,7 @@ def test_trust_map_shares_one_scale(tmp_path: Path) -> None:
     assert first.get_clim()[1] == 1.0
     values = np.asarray(second.get_array())
     assert np.all(np.diff(values) <= 0)  # the worst are drawn last
-    errors = {"bad": (noisy, quality.edge_lengths(X, noisy, 6))}
+    errors = {"bad": (noisy, edge_lengths(X, noisy, 6))}
     drawn = viz.trust_map(errors, path=tmp_path / "l.png").axes[0].collections[-1]
     assert drawn.get_clim()[0] == 0.0
     assert drawn.get_cmap().name == "viridis_r"
@@ -82,8 +84,8 @@ def test_points_without_a_value_are_grey(tmp_path: Path) -> None:
         (lambda X, Y, d: viz.ellipses(Y, d, radius=0.0), "radius"),
         (lambda X, Y, d: viz.trust_map({}), "at least one"),
         (lambda X, Y, d: viz.trust_map({"a": (Y, d)}, per_row=0), "per_row"),
-        (lambda X, Y, d: viz.trust_map({"a": (Y, quality.Score("x", 1.0, 1.0))}), "value per point"),
-        (lambda X, Y, d: viz.trust_map({"a": (Y, d), "b": (Y, quality.angles(X, Y))}), "one measure"),
+        (lambda X, Y, d: viz.trust_map({"a": (Y, Score("x", 1.0, 1.0))}), "value per point"),
+        (lambda X, Y, d: viz.trust_map({"a": (Y, d), "b": (Y, angles(X, Y))}), "one measure"),
         (lambda X, Y, d: viz.trust_map({"a": (Y[:-1], d)}), "rows"),
     ],
 )

@@ -1,5 +1,8 @@
 """Applications: what the methods are used for."""
 
-from lowfold.apps.sensor_network import Located, aligned, locate, position_error
+from lowfold.apps.sensor_network import locate, position_error
 
-__all__ = ["Located", "aligned", "locate", "position_error"]
+__all__ = [
+    "locate",
+    "position_error",
+]

@@ -3,24 +3,18 @@
 from lowfold.dimension._capacity import capacity
 from lowfold.dimension._correlation import correlation
 from lowfold.dimension._elbow import residual_elbow
-from lowfold.dimension._estimate import Estimate, Estimates
 from lowfold.dimension._estimate_all import NAMES, estimate_all
-from lowfold.dimension._linear import Hyperplane, hyperplane, linear, local_pca
-from lowfold.dimension._multiscale import MultiscaleEstimate, multiscale_svd
+from lowfold.dimension._linear import linear, local_pca
+from lowfold.dimension._multiscale import multiscale_svd
 from lowfold.dimension._nearest import maximum_likelihood, two_nearest
-from lowfold.dimension._scikit_dimension import scikit_dimension, scikit_dimension_names
+from lowfold.dimension._scikit_dimension import scikit_dimension
 from lowfold.dimension._unfolding import mvu_spectrum
 
 __all__ = [
     "NAMES",
-    "Estimate",
-    "Estimates",
-    "Hyperplane",
-    "MultiscaleEstimate",
     "capacity",
     "correlation",
     "estimate_all",
-    "hyperplane",
     "linear",
     "local_pca",
     "maximum_likelihood",
@@ -28,6 +22,5 @@ __all__ = [
     "mvu_spectrum",
     "residual_elbow",
     "scikit_dimension",
-    "scikit_dimension_names",
     "two_nearest",
 ]

@@ -41,7 +41,7 @@ def tangent_projector(chart: Chart, u: ArrayLike) -> Floats:
 def metric_tensor(chart: Chart, u: ArrayLike) -> Floats:
     """G = (dg/du)' (dg/du), shape (n, k, k); the identity when the coordinates are isometric.
 
-    >>> from lowfold.geometry import swiss_roll
+    >>> from lowfold.geometry._manifolds import swiss_roll
     >>> roll = swiss_roll(coordinates="arclength")
     >>> print(np.round(metric_tensor(roll.chart, [[30.0, 5.0]])[0], 9))
     [[1. 0.]

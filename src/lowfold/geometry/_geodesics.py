@@ -127,7 +127,7 @@ def geodesic_distance(manifold: Manifold, p: ArrayLike, q: ArrayLike, tol: float
     The computed way is a geodesic of the surface that the chart describes, also beyond the edge of its domain: around a
     hole or along a boundary the true distance is longer.
 
-    >>> from lowfold.geometry import circle
+    >>> from lowfold.geometry._manifolds import circle
     >>> print(np.round(geodesic_distance(circle(), [[1.0, 0.0]], [[0.0, 1.0]]) / np.pi, 6))
     [0.5]
     """

@@ -21,7 +21,7 @@ from lowfold.geometry._operators import gradient_vector
 def integrate(manifold: Manifold, f: Field, order: int = DEFAULT_ORDER) -> float:
     """int_M f dV for a function f of points, (n, m) -> (n,).
 
-    >>> from lowfold.geometry import sphere
+    >>> from lowfold.geometry._manifolds import sphere
     >>> print(round(integrate(sphere(), lambda x: x[:, 2] ** 2) / np.pi, 6))  # 4/3
     1.333333
     """

@@ -42,14 +42,14 @@ def hessian(chart: Chart, f: Field, u: ArrayLike) -> Floats:
     return np.asarray(at.second - np.einsum("ncij,nc->nij", connection(chart, rows).gamma, at.first))
 
 
-def laplacian(chart: Chart, f: Field, u: ArrayLike) -> Floats:
-    """Laplace-Beltrami: |G|^(-1/2) d_i (|G|^(1/2) G^ij d_j f) = G^ij Hess_ij f.
+def laplace_beltrami(chart: Chart, f: Field, u: ArrayLike) -> Floats:
+    """|G|^(-1/2) d_i (|G|^(1/2) G^ij d_j f) = G^ij Hess_ij f.
 
-    >>> from lowfold.geometry import sphere
+    >>> from lowfold.geometry._manifolds import sphere
     >>> chart = sphere().chart
     >>> height = chart.restrict(lambda x: x[:, 2])
     >>> u = np.array([[0.3, -0.4]])
-    >>> print(np.round(laplacian(chart, height, u) / height(u), 6))  # -Delta z = 2 z on the unit sphere
+    >>> print(np.round(laplace_beltrami(chart, height, u) / height(u), 6))  # -Delta z = 2 z on the unit sphere
     [-2.]
     """
     rows = as_rows("u", u, chart.dim)

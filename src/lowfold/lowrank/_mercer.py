@@ -61,7 +61,7 @@ class MercerExpansion:
 def mercer_expansion(kernel: Gram, domain: Sequence[tuple[float, float]], *, n_nodes: int = 20) -> MercerExpansion:
     """The Mercer expansion of `kernel`(A, B) -> matrix on a box, by Gauss-Legendre with n_nodes in each direction.
 
-    >>> from lowfold.kernels import Mercer
+    >>> from lowfold.kernels._functions import Mercer
     >>> square = mercer_expansion(Mercer("poly", gamma=1.0, degree=2, coef0=0.0), [(-1, 1), (-1, 1)], n_nodes=5)
     >>> (45 * square.values[:4]).round(6).tolist()
     [56.0, 40.0, 16.0, 0.0]

@@ -84,7 +84,7 @@ class MVU(GraphMethod):
     Examples
     --------
     >>> import lowfold
-    >>> chain = lowfold.Graph.from_edges(12, [[i, i + 1] for i in range(11)])  # unit lengths: straight at the optimum
+    >>> chain = lowfold.graph.Graph.from_edges(12, [[i, i + 1] for i in range(11)])  # unit lengths: straight at best
     >>> model = lowfold.MVU(1, constraints="eq", tol=1e-6).fit(chain)
     >>> model.rank_, round(model.variance_, 2), 12 * (12**2 - 1) / 12
     (1, 143.0, 143.0)

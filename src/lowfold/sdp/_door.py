@@ -77,7 +77,7 @@ def unfold(
     `callback(step)` is called after every iteration (every round of the low-rank solvers; once, at the end, by
     Clarabel); a true answer stops there. `max_iter=None` is 100 iterations, or 15 rounds.
 
-    >>> from lowfold.sdp import unfolding
+    >>> from lowfold.sdp._program import unfolding
     >>> chain = unfolding(6, np.array([[i, i + 1] for i in range(5)]), np.ones(5), form="eq")
     >>> round(unfold(chain, tol=1e-6).primal, 3)  # straight: n (n^2 - 1) / 12
     17.5

@@ -9,12 +9,13 @@ import numpy as np
 
 from lowfold import dimension
 from lowfold._core.errors import LowfoldError
+from lowfold.dimension._estimate import Estimate
 from lowfold.methods.registry import BY_NAME
 from lowfold.select._candidates import Grid
 from lowfold.select._trials import Trials
 from lowfold.select._types import Curve
 
-Estimator = Callable[..., dimension.Estimate]
+Estimator = Callable[..., Estimate]
 
 # At different scales: noise fills the smallest, curvature shows at the largest, and neither should win everywhere.
 INTRINSIC: dict[str, Estimator] = {

@@ -9,4 +9,11 @@ from lowfold.viz._report import write_report
 from lowfold.viz._scatter import scatter, side_by_side
 from lowfold.viz._trust import trust_map
 
-__all__ = ["dimension_curves", "ellipses", "scatter", "side_by_side", "trust_map", "write_report"]
+__all__ = [
+    "dimension_curves",
+    "ellipses",
+    "scatter",
+    "side_by_side",
+    "trust_map",
+    "write_report",
+]
