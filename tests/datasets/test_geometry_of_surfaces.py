@@ -258,7 +258,7 @@ def test_points_satisfy_the_equation_of_their_surface(seed):
     np.testing.assert_allclose(z, x**2 - y**2)
     x, y, z = datasets.twin_peaks(200, random_state=seed).X.T
     np.testing.assert_allclose(z, np.sin(np.pi * x) * np.tanh(3 * y))
-    x, y, z = datasets.gaussian(200, random_state=seed, sigma=2).X.T
+    x, y, z = SURFACES["gaussian"].make(200, random_state=seed, sigma=2).X.T
     np.testing.assert_allclose(z, stats.norm.pdf(x, scale=2) * stats.norm.pdf(y, scale=2))
     X = datasets.clifford_torus(200, random_state=seed, radii=(1, 2)).X
     np.testing.assert_allclose(np.hypot(*X.T[:2]), 1)
@@ -317,7 +317,7 @@ def test_area_densities(seed):
     uniform(roll[:, 1] / 21)
     uneven = datasets.swiss_roll(n, random_state=seed, density="uneven", power=3).coordinates
     uniform(((uneven[:, 0] - low) / (high - low)) ** (1 / 3))
-    uniform(datasets.uneven_square(n, random_state=seed, power=3).coordinates[:, 1] ** (1 / 3))
+    uniform(SURFACES["uneven_square"].make(n, random_state=seed, power=3).coordinates[:, 1] ** (1 / 3))
     # Torus: the area left of the angle p is proportional to R p + r sin p.
     p = datasets.torus(n, random_state=seed).parameters[:, 1]
     uniform((2 * p + np.sin(p)) / (4 * np.pi))
