@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,30 +29,65 @@ def read_envi(path: str | Path) -> Table:
     `X.reshape(*grid_shape, -1)` is the cube (lines, samples, bands); `X.T` has band images as rows.
     Column names are wavelengths where header or .wvl file give them.
     """
+    cube = open_envi(path)
+    lines, samples, bands = cube.shape
+    n = lines * samples * bands
+    require_room(path, 2 * n * cube.dtype.itemsize, f"a cube of {lines} x {samples} cells and {bands} bands")
+    with parsing(cube.file, "ENVI data file"):
+        values = np.fromfile(cube.file, dtype=cube.dtype, count=n, offset=cube.offset).reshape(cube.stored_shape)
+    X = values.transpose(cube.order).reshape(-1, bands).astype(small_float(cube.dtype.newbyteorder("=")))
+    notices = _ignored(cube.header, X)
+    names = band_names(cube.header, cube.header_file, bands)
+    return Table(X, names, {}, None, notices, str(path), grid_shape=(lines, samples))
+
+
+@dataclass(frozen=True)
+class EnviFile:
+    """Where a cube lies on disk: `shape` is (lines, samples, bands), the file has it in the order of its interleave."""
+
+    header_file: Path
+    header: dict[str, str]
+    file: Path
+    dtype: np.dtype[Any]
+    offset: int
+    interleave: str
+    shape: tuple[int, int, int]
+
+    @property
+    def stored_shape(self) -> tuple[int, ...]:
+        sizes = dict(zip(("lines", "samples", "bands"), self.shape))
+        return tuple(sizes[axis] for axis in AXES[self.interleave])
+
+    @property
+    def order(self) -> list[int]:
+        """The axes of the file that are lines, samples and bands."""
+        return [AXES[self.interleave].index(axis) for axis in ("lines", "samples", "bands")]
+
+    def mapped(self) -> NDArray[Any]:
+        """(lines, samples, bands) as a map of the file: only what is looked at is read."""
+        with parsing(self.file, "ENVI data file"):
+            stored = np.memmap(self.file, self.dtype, "r", self.offset, self.stored_shape)
+        return stored.transpose(self.order)
+
+
+def open_envi(path: str | Path) -> EnviFile:
+    """What the header says, checked against the data file; no data are read."""
     header_file = existing_file(path)
     if header_file.suffix.lower() != ".hdr":
         refuse(path, "an ENVI cube is read by its header; pass the .hdr file")
     header = parse_header(header_file)
-    sizes = {name: _whole(header, name, header_file) for name in ("samples", "lines", "bands")}
+    lines, samples, bands = (_whole(header, name, header_file) for name in ("lines", "samples", "bands"))
     interleave = header.get("interleave", "bsq").lower()
     if interleave not in AXES:
         refuse(path, f"interleave must be bsq, bil or bip; it is {interleave!r}")
     dtype = _dtype(header, header_file)
     data_file = _data_file(header_file)
     offset = _whole(header, "header offset", header_file, default=0, least=0)
-    shape = tuple(sizes[axis] for axis in AXES[interleave])
-    n = sizes["samples"] * sizes["lines"] * sizes["bands"]
+    needed = lines * samples * bands * dtype.itemsize
     available = data_file.stat().st_size - offset
-    if n * dtype.itemsize > available:
-        refuse(data_file, f"the header promises {n * dtype.itemsize} bytes of data, the file holds {max(available, 0)}")
-    require_room(path, 2 * n * dtype.itemsize, f"a cube of {sizes}")
-    with parsing(data_file, "ENVI data file"):
-        cube = np.fromfile(data_file, dtype=dtype, count=n, offset=offset).reshape(shape)
-    order = [AXES[interleave].index(axis) for axis in ("lines", "samples", "bands")]
-    X = cube.transpose(order).reshape(-1, sizes["bands"]).astype(small_float(dtype.newbyteorder("=")))
-    notices = _ignored(header, X)
-    grid = (sizes["lines"], sizes["samples"])
-    return Table(X, _band_names(header, header_file, sizes["bands"]), {}, None, notices, str(path), grid_shape=grid)
+    if needed > available:
+        refuse(data_file, f"the header promises {needed} bytes of data, the file holds {max(available, 0)}")
+    return EnviFile(header_file, header, data_file, dtype, offset, interleave, (lines, samples, bands))
 
 
 def parse_header(file: Path) -> dict[str, str]:
@@ -108,7 +144,8 @@ def _data_file(header_file: Path) -> Path:
     return found
 
 
-def _band_names(header: dict[str, str], header_file: Path, bands: int) -> list[str]:
+def band_names(header: dict[str, str], header_file: Path, bands: int) -> list[str]:
+    """Wavelengths of the header or of a .wvl file, band names of the header, or band1, band2, ..."""
     wavelengths = header_file.with_suffix(".wvl")
     candidates = [header.get("wavelength", "").split(","), header.get("band names", "").split(",")]
     if wavelengths.is_file() and wavelengths.stat().st_size <= LARGEST_HEADER:
