@@ -55,9 +55,7 @@ class Cube:
             raise InvalidInput(f"names must have one entry per band, {bands}; got {len(self.names)}")
 
     @classmethod
-    def read(
-        cls, path: str | Path, *, bad_bands: ArrayLike | str | None = None, mask: ArrayLike | None = None
-    ) -> Cube:
+    def read(cls, path: str | Path, *, bad_bands: ArrayLike | str | None = None, mask: ArrayLike | None = None) -> Cube:
         """Map an ENVI cube (.hdr), or a .npy array of three axes. Bad bands of the header ("bbl") are honoured.
 
         bad_bands : further bands to leave out: numbers from 0, or text that counts from 1 as "1-10, 104-113".
@@ -150,7 +148,9 @@ def _bands(given: ArrayLike | str | None, bands: int) -> NDArray[np.int64]:
     else:
         numbers = np.asarray(given, dtype=np.int64).ravel()
     if len(numbers) and (numbers.min() < 0 or numbers.max() >= bands):
-        raise InvalidInput(f"bad bands must be among the {bands} bands of the cube; got {numbers.min()}..{numbers.max()}")
+        raise InvalidInput(
+            f"bad bands must be among the {bands} bands of the cube; got {numbers.min()}..{numbers.max()}"
+        )
     return numbers
 
 

@@ -109,7 +109,9 @@ def before_after(
     rows, classes = np.asarray(X), np.asarray(y)
     counts = np.unique(classes, return_counts=True)[1] if classes.shape == (len(rows),) else np.empty(0)
     if rows.ndim != 2 or len(counts) < 2:
-        raise InvalidInput(f"X must be rows of numbers and y have two classes or more; got {rows.shape} {classes.shape}")
+        raise InvalidInput(
+            f"X must be rows of numbers and y have two classes or more; got {rows.shape} {classes.shape}"
+        )
     if counts.min() < folds:
         raise InvalidInput(f"the smallest class has {counts.min()} rows, fewer than folds = {folds}")
     parts = list(StratifiedKFold(folds, shuffle=True, random_state=random_state).split(rows, classes))

@@ -20,7 +20,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Int, Null, check_limits
 from lowfold._core.random import generator
 from lowfold.apps._models import model_of
-from lowfold.datasets._read_text import StopWords, Stemmer, _counter
+from lowfold.datasets._read_text import Stemmer, StopWords, _counter
 from lowfold.methods.random_projection import RandomProjection
 
 Floats = NDArray[np.float64]

@@ -174,7 +174,9 @@ def false_colour(cube: Cube | Features, bands: tuple[int, int, int] | None = Non
     chosen = _shown_bands(cube) if bands is None else tuple(int(b) for b in bands)
     if not 1 <= len(chosen) <= 3 or not all(0 <= b < cube.shape[2] for b in chosen):
         raise InvalidInput(f"bands must be up to three of 0..{cube.shape[2] - 1}; got {bands}")
-    picked = replace(cube, values=cube.values[:, :, list(chosen)], names=[cube.names[b] for b in chosen], good_bands=None)
+    picked = replace(
+        cube, values=cube.values[:, :, list(chosen)], names=[cube.names[b] for b in chosen], good_bands=None
+    )
     rows = _sampled(picked, SHOWN, 0)
     low, high = np.quantile(rows, STRETCH, axis=0)
     spread = np.where(high > low, high - low, 1.0)
@@ -279,9 +281,7 @@ def _sampled(cube: Cube, most: int, random_state: Any) -> Floats:
     return np.concatenate(parts)
 
 
-def _mapped(
-    cube: Cube, apply: Callable[[Floats], Any], d: int, path: str | Path | None, force: bool
-) -> Cube:
+def _mapped(cube: Cube, apply: Callable[[Floats], Any], d: int, path: str | Path | None, force: bool) -> Cube:
     """The map applied to every used cell, in memory or written to `path`."""
     lines, samples, _ = cube.shape
 

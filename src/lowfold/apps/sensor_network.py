@@ -25,6 +25,7 @@ from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import Floats
 from lowfold.graph._components import components
+from lowfold.graph._foreign import known_graph
 from lowfold.graph._source import Measured, read_matrix
 from lowfold.graph._types import Graph
 from lowfold.sdp._door import unfold
@@ -139,6 +140,7 @@ def position_error(Y: Floats, truth: Floats, *, align: bool = True) -> float:
 
 def _measured_pairs(distances: Any) -> tuple[int, NDArray[np.int64], Floats]:
     """n, pairs i < j, and the mean of what was measured in the two directions."""
+    distances = known_graph(distances)
     if isinstance(distances, Graph):
         kept = distances.rows() < distances.indices
         return distances.n, distances.edges(), distances.lengths[kept]

@@ -2,6 +2,7 @@
 
 from lowfold.graph._build import consistency, find_neighbors
 from lowfold.graph._components import components
+from lowfold.graph._foreign import as_graph
 from lowfold.graph._geodesics import geodesics
 from lowfold.graph._landmarks import choose_landmarks
 from lowfold.graph._pixels import pixel_graph
@@ -16,6 +17,7 @@ __all__ = [
     "Neighbors",
     "Points",
     "Weights",
+    "as_graph",
     "choose_landmarks",
     "components",
     "consistency",

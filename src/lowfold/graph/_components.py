@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from lowfold._core.types import Ints
+from lowfold.graph._foreign import as_graph
 from lowfold.graph._types import Graph, Neighbors
 
 
@@ -20,13 +23,14 @@ def by_size(labels: NDArray[np.integer]) -> Ints:
     return np.asarray(rank[labels])
 
 
-def components(graph: Graph | Neighbors) -> Ints:
-    """Weak components: directions are ignored. Component 0 is the largest.
+def components(graph: Any) -> Ints:
+    """Weak components of a graph (`as_graph`): directions are ignored. Component 0 is the largest.
 
+    >>> from lowfold.graph import Graph
     >>> components(Graph.from_edges(4, [[0, 1], [2, 3]])).tolist()
     [0, 0, 1, 1]
     """
-    return by_size(connected_components(graph.to_scipy(), directed=True, connection="weak")[1])
+    return by_size(connected_components(as_graph(graph).to_scipy(), directed=True, connection="weak")[1])
 
 
 def strong_components(neighbors: Neighbors) -> Ints:
@@ -43,6 +47,7 @@ def closed_classes(neighbors: Neighbors) -> list[NDArray[np.int64]]:
     return [np.flatnonzero(labels == c) for c in np.flatnonzero(~leaves)]
 
 
-def is_connected(graph: Graph | Neighbors) -> bool:
-    """Whether there is one weak component."""
+def is_connected(graph: Any) -> bool:
+    """Whether a graph (`as_graph`) has one weak component."""
+    graph = as_graph(graph)
     return graph.n == 0 or bool((components(graph) == 0).all())

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from lowfold._core.memory import require
 from lowfold._core.run import Run
 from lowfold.graph._dijkstra import floyd_warshall
+from lowfold.graph._foreign import as_graph
 from lowfold.graph._paths import seeded_paths, shortest_paths
 from lowfold.graph._types import Graph, Neighbors
 
@@ -22,7 +23,7 @@ def geodesic_dtype(n: int) -> type[np.floating[Any]]:
 
 
 def geodesics(
-    graph: Graph | Neighbors,
+    graph: Any,
     sources: ArrayLike | None = None,
     targets: ArrayLike | None = None,
     *,
@@ -32,10 +33,12 @@ def geodesics(
 ) -> NDArray[np.floating]:
     """Matrix of graph distances from sources (rows) to targets (columns), all by default; inf where there is no path.
 
+    `graph` is a `Graph`, `Neighbors`, or what `as_graph` makes one of.
+
     >>> geodesics(Graph.from_edges(3, [[0, 1], [1, 2]], [1.0, 2.0]))[0].tolist()
     [0.0, 1.0, 3.0]
     """
-    run = run or Run()
+    run, graph = run or Run(), as_graph(graph)
     n = graph.n
     rows = n if sources is None else len(np.atleast_1d(np.asarray(sources)))
     columns = n if targets is None else len(np.atleast_1d(np.asarray(targets)))

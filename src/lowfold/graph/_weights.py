@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +13,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.operators import SparseOperator
 from lowfold._core.types import Floats
+from lowfold.graph._foreign import as_graph
 from lowfold.graph._types import Graph
 
 
@@ -31,8 +33,10 @@ class Weights:
             raise InvalidInput("weights need one value per entry of the graph and one loop per vertex")
 
     @classmethod
-    def unit(cls, graph: Graph, *, loops: float = 0.0) -> Weights:
-        """Adjacency: 1 on every edge."""
+    def unit(cls, graph: Any, *, loops: float = 0.0) -> Weights:
+        """Adjacency: 1 on every edge of a graph (`as_graph`)."""
+        found = as_graph(graph)
+        graph = found if isinstance(found, Graph) else found.union()
         return cls(graph, np.ones(len(graph.indices)), np.full(graph.n, loops))
 
     @property

@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from lowfold._core.errors import InvalidInput
+from lowfold.graph._foreign import known_graph
 from lowfold.graph._source import PRECOMPUTED, Measured, Pairs, Points, read_matrix
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods._fit import Data, Queries
@@ -83,6 +84,7 @@ class AnySource:
     def data(self, method: Any, X: Any, y: Any) -> Data:
         labels = _labels(method, y) if method.supervised else None
         kept = {} if labels is None else {"classes_": np.unique(labels)}
+        X = known_graph(X)
         if isinstance(X, (Graph, Neighbors)):
             X.check()
             method.n_features_in_ = X.n
@@ -129,7 +131,7 @@ class Rows:
     positive: bool = False
 
     def data(self, method: Any, X: Any, y: Any) -> Data:
-        if isinstance(X, (Graph, Neighbors)):
+        if isinstance(known_graph(X), (Graph, Neighbors)):
             raise InvalidInput("this needs the points themselves; the input was a matrix of distances or a graph")
         rows = self.read(method, X, reset=True)
         empty = np.flatnonzero(np.isnan(rows).all(axis=0)) if self.gaps else np.empty(0)

@@ -16,6 +16,7 @@ from lowfold._core.limits import Flag, Int, Null, check_limits
 from lowfold._core.parallel import run_blocks, single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold.graph._foreign import known_graph
 from lowfold.graph._neighborhoods import neighborhoods
 from lowfold.graph._source import Points
 from lowfold.graph._types import Graph, Neighbors
@@ -35,6 +36,7 @@ def read_neighbors(
 ) -> Neighbors:
     """Neighbourhoods in the data: those of a given `Graph` or `Neighbors`, else the k nearest."""
     check_limits("the local measures", {"n_neighbors": n_neighbors}, {"n_neighbors": (Int(1), Null())})
+    X = known_graph(X)
     if isinstance(X, (Graph, Neighbors)):
         if n_neighbors is not None:
             raise InvalidInput("n_neighbors must be None where X is a graph, which has its own neighbourhoods")

@@ -15,6 +15,7 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._components import components, is_connected
 from lowfold.graph._connect import connecting_k
+from lowfold.graph._foreign import known_graph
 from lowfold.graph._geodesics import geodesics
 from lowfold.graph._neighborhoods import default_neighbors
 from lowfold.graph._search import nearest, trim
@@ -290,6 +291,7 @@ def look(
 
 def _source(X: Any, metric: Any, metric_params: Mapping[str, Any] | None) -> Points | Pairs:
     """Points with the Euclidean metric wherever the metric allows it, else distances."""
+    X = known_graph(X)
     if isinstance(X, (Graph, Neighbors)):
         raise InvalidInput("X must be points or a matrix of distances; a graph does not tell what it was made of")
     space = read_space(X, metric, metric_params)

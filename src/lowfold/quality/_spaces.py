@@ -14,6 +14,7 @@ from lowfold._core.parallel import block_slices, run_blocks, single_threaded_bla
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._components import is_connected
+from lowfold.graph._foreign import known_graph
 from lowfold.graph._geodesics import geodesics
 from lowfold.graph._source import PRECOMPUTED, Measured, Pairs, Points, read_matrix
 from lowfold.graph._types import Graph, Neighbors
@@ -98,6 +99,7 @@ class PathSpace:
 
 def read_space(X: Any, metric: MetricLike = "euclidean", metric_params: Mapping[str, Any] | None = None) -> Space:
     """Points with a metric, a matrix (metric="precomputed...") or, for a `Graph` or `Neighbors`, its shortest paths."""
+    X = known_graph(X)
     if isinstance(X, (Graph, Neighbors)):
         X.check()
         graph = X if isinstance(X, Graph) else X.union()

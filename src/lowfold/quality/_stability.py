@@ -15,6 +15,7 @@ from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.stacks import stacked_eigh, stacked_svd
 from lowfold._core.types import Floats
+from lowfold.graph._foreign import known_graph
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.quality._score import Score
 
@@ -107,6 +108,7 @@ def stability(
 
 
 def _read(X: Any, y: ArrayLike | None) -> tuple[Any, NDArray[Any] | None]:
+    X = known_graph(X)
     if isinstance(X, (Graph, Neighbors)):
         raise InvalidInput("stability draws points, and a part of a graph is another graph: pass points or distances")
     X = X if hasattr(X, "tocsr") else np.asarray(X)

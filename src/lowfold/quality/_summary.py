@@ -14,6 +14,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Flag, Int, Null, check_limits
 from lowfold._core.random import generator
 from lowfold._core.types import Floats, Ints
+from lowfold.graph._foreign import known_graph
 from lowfold.graph._source import Points
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.quality._local import angle_score, edge_score, isometry_score, read_neighbors
@@ -165,6 +166,7 @@ def _spread(points: Floats | None, rows: Ints, n: int) -> Floats | None:
 def _neighborhoods(
     X: Any, n: int, k: int, metric: MetricLike, metric_params: Mapping[str, Any] | None, n_jobs: int | None
 ) -> Neighbors:
+    X = known_graph(X)
     ready = isinstance(X, (Graph, Neighbors))
     return read_neighbors(X, n, None if ready else k, metric, metric_params, n_jobs)
 

@@ -11,6 +11,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Int, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
+from lowfold.graph._foreign import known_graph
 from lowfold.graph._source import PRECOMPUTED
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods.plan import _model
@@ -103,6 +104,7 @@ def tune(
 
 
 def _rows(X: Any, model: Any) -> Any:
+    X = known_graph(X)
     if isinstance(X, (Graph, Neighbors)):
         raise InvalidInput("X must be points or a matrix of distances: subsamples of a graph have no neighbourhoods")
     points = np.asarray(X)

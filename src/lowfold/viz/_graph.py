@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold.graph import Graph, Neighbors
+from lowfold.graph import Graph, as_graph
 from lowfold.viz._colors import SCALE, groups
 from lowfold.viz._scatter import _columns, _draw, _name_axes, _new_figure, _save
 
@@ -20,7 +20,7 @@ EDGE = "0.72"
 
 def graph_overlay(
     Y: ArrayLike,
-    graph: Graph | Neighbors,
+    graph: Any,
     *,
     color: ArrayLike | None = None,
     labels: ArrayLike | None = None,
@@ -36,7 +36,7 @@ def graph_overlay(
     Parameters
     ----------
     Y : array (n, 2) or (n, 3); of more columns the first two.
-    graph : `model.graph_`, or any graph of the same points.
+    graph : `model.graph_`, or any graph of the same points (`lowfold.graph.as_graph`).
     color, labels, path, title, size, ax : as in `scatter`; without colours the points are grey.
     bridges : `model.bridges_` or pairs (i, j), drawn thick in orange: edges that were added to join pieces.
     stretch : colour each edge by its length in Y over its own length; dark is short, yellow is torn apart.
@@ -44,7 +44,9 @@ def graph_overlay(
     Returns the matplotlib Figure.
     """
     shown, names = _columns(Y, None)
-    edges = (graph if isinstance(graph, Graph) else graph.union()).edges()
+    found = as_graph(graph)
+    graph = found if isinstance(found, Graph) else found.union()
+    edges = graph.edges()
     if shown.shape[1] < 2 or graph.n != len(shown):
         words = f"a graph of {graph.n} points needs as many rows of 2 or 3 columns; got {np.shape(Y)}"
         raise InvalidInput(words)
@@ -97,13 +99,12 @@ def _lines(
 
 
 def _by_stretch(
-    figure: Any, ax: Any, drawn: Any, Y: NDArray[np.float64], edges: NDArray[np.int64], graph: Graph | Neighbors
+    figure: Any, ax: Any, drawn: Any, Y: NDArray[np.float64], edges: NDArray[np.int64], graph: Graph
 ) -> None:
     """Edges on a scale of factors; the median of all edges is 1, so that units do not matter."""
     from matplotlib.colors import LogNorm
 
-    lengths = (graph if isinstance(graph, Graph) else graph.union()).to_scipy()
-    own = np.asarray(lengths[edges[:, 0], edges[:, 1]]).ravel()
+    own = np.asarray(graph.to_scipy()[edges[:, 0], edges[:, 1]]).ravel()
     factor = np.linalg.norm(Y[edges[:, 0]] - Y[edges[:, 1]], axis=1) / np.where(own > 0, own, np.nan)
     factor = np.nan_to_num(factor / np.nanmedian(factor), nan=1.0)
     top = max(float(np.quantile(factor, 0.99)), 1.5)
@@ -116,4 +117,3 @@ def _by_stretch(
     ticks = [t for t in (0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 100) if 1 / top <= t <= top]
     bar.set_ticks(ticks, labels=[f"{t:g}" for t in ticks])
     bar.set_label("length drawn over true length (median 1)", fontsize=9)
-

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Int, Real, check_limits
+from lowfold.viz._colors import groups
 from lowfold.viz._ellipses import _centres
 from lowfold.viz._scatter import _columns, _draw, _frame, _name_axes, _new_figure, _save
-from lowfold.viz._colors import groups
 
 SIDE = 0.075  # of a thumbnail, as a share of the longer side of the picture
 APART = 1.02  # thumbnails whose centres are nearer than so many sides would overlap

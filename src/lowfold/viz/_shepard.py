@@ -95,9 +95,7 @@ def residual_curves(
     for i, (name, Y) in enumerate(embeddings.items()):
         columns = np.atleast_2d(np.asarray(Y, dtype=np.float64))
         dims = range(1, columns.shape[1] + 1)
-        left = [
-            float(residual_variance(X, columns[:, :d], metric=metric, metric_params=metric_params)) for d in dims
-        ]
+        left = [float(residual_variance(X, columns[:, :d], metric=metric, metric_params=metric_params)) for d in dims]
         color = FEW_CLASSES[i % len(FEW_CLASSES)]
         ax.plot(list(dims), left, marker=MARKERS[i % len(MARKERS)], ms=5, lw=1.4, color=color, label=name)
         most = max(most, len(left))
