@@ -20,7 +20,9 @@ know_former_names()
 
 # Everything but the methods, which the registry lists: name -> module.
 _PLACES = {
+    "cite": "lowfold.methods.citations",
     "compare": "lowfold.select",
+    "fit_anndata": "lowfold.apps.anndata",
     "isomap_guarantee": "lowfold.methods.isomap",
     "load": "lowfold.methods.files",
     "plan": "lowfold.methods.plan",

@@ -134,7 +134,7 @@ def test_every_parameter_matters(name: str) -> None:
 
 def state(model: object) -> bytes:
     """Everything fitted, parameters left out."""
-    fitted = {k: v for k, v in vars(model).items() if k.endswith("_") or k.startswith("_")}
+    fitted = {k: v for k, v in vars(model).items() if (k.endswith("_") or k.startswith("_")) and k != "_history"}
     return pickle.dumps({k: fitted[k] for k in sorted(fitted)})
 
 

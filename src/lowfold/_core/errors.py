@@ -29,6 +29,10 @@ class SolverFailed(LowfoldError, ValueError):
     """No solver reached an answer; the message says which were tried and what to change."""
 
 
+class Stopped(LowfoldError, RuntimeError):
+    """A callback asked a fit to stop; the model is not fitted."""
+
+
 class MissingExtra(LowfoldError, ImportError):
     """An optional dependency is not installed; the message names the extra to install."""
 

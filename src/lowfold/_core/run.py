@@ -1,17 +1,17 @@
-"""What one fit carries from stage to stage: solver, tolerance, seed, threads, progress."""
+"""What one fit carries from stage to stage: solver, tolerance, seed, threads, who watches."""
 
 from __future__ import annotations
 
 import logging
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from lowfold._core.parallel import Progress
+from lowfold._core.watch import Watch, bar
 
 log = logging.getLogger("lowfold")
 
@@ -25,26 +25,19 @@ class Run:
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     n_jobs: int | None = None
     verbose: bool = False
+    watch: tuple[Watch, ...] = ()
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Progress]:
-        """Log a stage with its time; with `verbose` show its share on stderr once it takes more than a second."""
+        """A stage with its name, for all who watch; with `verbose` a bar on stderr. It yields what hears the share."""
         start = time.perf_counter()
-        shown = 0.0
+        with ExitStack() as stack:
+            watches = (*self.watch, bar) if self.verbose else self.watch
+            heard = [stack.enter_context(watch(name)) for watch in watches]
 
-        def progress(share: float) -> None:
-            nonlocal shown
-            now = time.perf_counter()
-            if self.verbose and now - start > 1.0 and now - shown > 0.2:
-                shown = now
-                sys.stderr.write(f"\r  {name}: {share:4.0%}  {now - start:5.1f} s ")
-                sys.stderr.flush()
+            def progress(share: float) -> None:
+                for tell in heard:
+                    tell(share)
 
-        try:
             yield progress
-        finally:
-            took = time.perf_counter() - start
-            if self.verbose:
-                sys.stderr.write(f"\r  {name}: {took:.2f} s          \n")
-                sys.stderr.flush()
-            log.debug("%s: %.3f s", name, took)
+        log.debug("%s: %.3f s", name, time.perf_counter() - start)

@@ -11,7 +11,7 @@ from lowfold._core.memory import pretty_bytes
 from lowfold._core.parallel import cores
 from lowfold._version import __version__
 
-CORE = ("lowfold", "numpy", "scipy", "scikit-learn", "numba", "typer")
+CORE = ("lowfold", "numpy", "scipy", "scikit-learn", "numba", "typer", "rich")
 EXTRAS = (
     "matplotlib",
     "pandas",
@@ -25,6 +25,8 @@ EXTRAS = (
     "openTSNE",
     "dask",
     "zarr",
+    "anndata",
+    "networkx",
     "umap-learn",
     "pacmap",
     "scikit-dimension",

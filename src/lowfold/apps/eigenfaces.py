@@ -246,7 +246,7 @@ class Eigenfaces:
 
 @dataclass(frozen=True, eq=False)
 class _Held:
-    """Distances of images that a model did not see: to its plane, and to the nearest of the own and of other persons."""
+    """Distances of images that a model did not see: to its plane, to the nearest of the own and of other persons."""
 
     person_unseen: bool
     off: Floats

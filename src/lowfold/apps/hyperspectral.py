@@ -153,7 +153,7 @@ def anomaly_map(cube: Cube | Features) -> Floats:
 def cluster_map(
     cube: Cube | Features, n_clusters: int, *, sample: int = 20_000, n_init: int = 10, random_state: Any = 0
 ) -> NDArray[np.int64]:
-    """(lines, samples): the cluster of every cell, -1 where not used; k-means on a sample, the rest by nearest centre."""
+    """(lines, samples): the cluster of every cell, -1 where not used; k-means on a sample, others by nearest centre."""
     check_limits("cluster_map", {"n_clusters": n_clusters}, {"n_clusters": (Int(1),)})
     cube = cube.cube if isinstance(cube, Features) else cube
     rows = _sampled(cube, sample, random_state)
@@ -254,7 +254,8 @@ def _noise(cube: Cube, bands: int) -> Floats:
 
 def _linear_map(found: Features, center: str) -> Callable[[Floats], Floats]:
     mean, weights = found.mean, found.weights
-    assert mean is not None and weights is not None
+    assert mean is not None
+    assert weights is not None
 
     def apply(rows: Floats) -> Floats:
         own = rows.mean(axis=1, keepdims=True) if center == "bands" else 0.0

@@ -8,11 +8,17 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from lowfold.cli._cite import register as register_cite
+from lowfold.cli._classify import register as register_classify
 from lowfold.cli._compare import register as register_compare
+from lowfold.cli._cube import register as register_cube
 from lowfold.cli._diagnose import register as register_diagnose
 from lowfold.cli._dimension import register as register_dimension
+from lowfold.cli._documents import register as register_documents
 from lowfold.cli._errors import guarded, told_once
+from lowfold.cli._faces import register as register_faces
 from lowfold.cli._locate import register as register_locate
+from lowfold.cli._order import register as register_order
 from lowfold.cli._shared import Debug, Files, Labels, Memory, Out, Overwrite, Quiet, Read, Settings
 from lowfold.cli._tune import register as register_tune
 
@@ -202,3 +208,9 @@ register_compare(app)
 register_dimension(app)
 register_diagnose(app)
 register_tune(app)
+register_faces(app, PLAIN)
+register_cube(app)
+register_order(app)
+register_documents(app)
+register_classify(app)
+register_cite(app)

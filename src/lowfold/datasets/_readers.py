@@ -12,6 +12,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold.datasets._file_table import Table, refuse
 from lowfold.datasets._read_arrays import read_mat, read_npy, read_npz
 from lowfold.datasets._read_envi import read_envi
+from lowfold.datasets._read_h5ad import read_h5ad
 from lowfold.datasets._read_idx import read_idx
 from lowfold.datasets._read_images import image_files, read_images
 from lowfold.datasets._read_parquet import read_parquet
@@ -24,6 +25,7 @@ __all__ = [
     "read",
     "read_documents",
     "read_envi",
+    "read_h5ad",
     "read_idx",
     "read_images",
     "read_mat",
@@ -48,6 +50,7 @@ BY_SUFFIX: dict[str, Callable[..., Table]] = {
     ".mat": read_mat,
     ".hdr": read_envi,
     ".idx": read_idx,
+    ".h5ad": read_h5ad,
 }
 IDX_NAME = re.compile(r"[.-]idx\d-ubyte(\.gz)?$")
 
@@ -56,8 +59,8 @@ def read(path: str | Path, **options: Any) -> Table:
     """Read a table, an array, a cube, a folder of images or of texts: the ending of the name says which.
 
     `options` are those of the reader that is chosen: `read_table` (.csv, .tsv, .txt, .data, "-" for standard input),
-    `read_parquet`, `read_npy`, `read_npz`, `read_mat`, `read_envi` (.hdr), `read_idx` (.idx, -idx3-ubyte[.gz]),
-    `read_images` and `read_documents` (folders).
+    `read_parquet`, `read_npy`, `read_npz`, `read_mat`, `read_envi` (.hdr), `read_h5ad`, `read_idx` (.idx,
+    -idx3-ubyte[.gz]), `read_images` and `read_documents` (folders).
     """
     reader = _reader_for(path)
     allowed = list(inspect.signature(reader).parameters)[1:]

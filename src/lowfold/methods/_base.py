@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -25,9 +26,11 @@ from lowfold.graph._source import PRECOMPUTED
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._input import AnySource, Reader, check_range
 from lowfold.methods._normalize import normal_map
+from lowfold.methods._notebook import with_history
 from lowfold.methods._parameters import Output
 from lowfold.methods._placing.place import place
 from lowfold.methods._stages import Stages
+from lowfold.methods._watching import CallbackSupportMixin, watched, with_callbacks
 from lowfold.metrics._pairwise import pairwise
 
 Check = Callable[[Any, Data], None]
@@ -46,7 +49,7 @@ def fewer_components_than_points(method: Any, data: Data) -> None:
         )
 
 
-class Method(Output, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all estimators: validates, fits, normalises, casts, checks; places new points and leads back."""
 
     reader: ClassVar[Reader] = AnySource()
@@ -68,14 +71,15 @@ class Method(Output, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     # scikit-learn's side --------------------------------------------------------------------------------------------
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
         """Embed the rows of X. y is ignored, except by supervised methods."""
         check_limits(type(self).__name__, self.get_params(deep=False), self.limits)
-        data, run = self.reader.data(self, X, y if self.supervised else None), self._run()
+        data = self.reader.data(self, X, y if self.supervised else None)
         self._check(data)
-        with single_threaded_blas():
-            fit = self._embed(data, run)
-        self._keep(fit, data)
+        with single_threaded_blas(), watched(self) as watch:
+            fit = self._embed(data, replace(self._run(), watch=watch))
+            self._keep(fit, data)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.floating]:
@@ -138,6 +142,25 @@ class Method(Output, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if len(rows) and len(columns):
             out[np.ix_(rows, columns)] = pairwise(first[rows], None if B is None else second[columns])
         return out
+
+    def cite(self) -> str:
+        """BibTeX of the publications that the method rests on."""
+        from lowfold.methods.citations import cite
+
+        return cite(self)
+
+    def plot(self, color: Any = None, labels: Any = None, **options: Any) -> Any:
+        """A first look, as `lowfold.viz.plot` draws it (extra `plot`)."""
+        from importlib import import_module  # viz stands above methods: it is loaded when a picture is asked for
+
+        return import_module("lowfold.viz").plot(self, color, labels, **options)
+
+    def _repr_html_inner(self) -> str:
+        return with_history(super()._repr_html_inner(), self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        shown = super()._repr_mimebundle_(**kwargs)
+        return {kind: with_history(text, self) if kind == "text/html" else text for kind, text in shown.items()}
 
     @property
     def _n_features_out(self) -> int:

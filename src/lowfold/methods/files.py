@@ -29,6 +29,7 @@ from lowfold.methods.registry import load as load_class
 
 FORMAT = 1
 TEXT = "lowfold.json"
+PASSING = ("_skl_callbacks", "_history")  # of one fit, not of the model: the same model gives the same bytes
 KINDS = "fiubcU"  # of arrays: numbers, truth values, fixed-width text; never objects
 
 CLASSES: dict[str, str] = {
@@ -104,7 +105,9 @@ def save(path: str | Path, model: Any, *, overwrite: bool = False) -> None:
         "versions": _versions(),
         "class": name,
         "parameters": {key: arrays.encode(value, key) for key, value in params.items()},
-        "fitted": {key: arrays.encode(value, key) for key, value in vars(model).items() if key not in params},
+        "fitted": {
+            key: arrays.encode(value, key) for key, value in vars(model).items() if key not in (*params, *PASSING)
+        },
     }
     with replacing(Path(path), overwrite=overwrite) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(TEXT), json.dumps(content, allow_nan=False))  # no date: same model, same bytes

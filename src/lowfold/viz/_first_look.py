@@ -44,7 +44,7 @@ def plot(
     Y = np.asarray(model.embedding_, dtype=np.float64)
     source = getattr(getattr(model, "_trained", None), "source", None)
     has_values = len(np.atleast_1d(getattr(model, "eigenvalues_", []))) > 0
-    has_points = isinstance(source, Points) and 3 < len(Y) and np.isfinite(Y).all()
+    has_points = isinstance(source, Points) and len(Y) > 3 and np.isfinite(Y).all()
     side = [name for name, there in (("spectrum", has_values), ("shepard", has_points)) if there]
     figure = _new_figure(path, (9.6 if side else 6.4, 5.2))
     grid = figure.add_gridspec(max(len(side), 1), 2 if side else 1, width_ratios=(1.9, 1.0) if side else None)

@@ -1,0 +1,72 @@
+"""`lowfold classify`: does reducing the data first help a classifier?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lowfold.cli._errors import told_once, wrong_usage
+from lowfold.cli._shared import Debug, File, Quiet, Read, Settings
+
+EXAMPLES = [
+    "lowfold classify data.csv --label class --method pca --n-components 2,5,10",
+    "lowfold classify data.csv --label class -m isomap --classifier svm --json",
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command("classify", epilog="\b\nExamples:\n" + "\n".join(f"  {line}" for line in EXAMPLES))(classify)
+
+
+def classify(
+    file: File,
+    label: Annotated[str, typer.Option("--label", metavar="NAME", help="Column with the classes.")],
+    method: Annotated[str, typer.Option("--method", "-m", metavar="NAME", help="A method of `lowfold list`.")] = "pca",
+    n_components: Annotated[
+        str, typer.Option("--n-components", metavar="D,D,...", help="Dimensions to try.")
+    ] = "2,5,10",
+    classifier: Annotated[str, typer.Option(metavar="NAME", help="nearest, logistic or svm.")] = "nearest",
+    folds: Annotated[int, typer.Option(metavar="K", help="Parts, each tested once.")] = 5,
+    random_state: Annotated[int, typer.Option("--random-state", "--seed", metavar="SEED", help="Seed.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    read: Read = None,
+    settings: Settings = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Cross-validate a classifier on the data as they are, and reduced; the reduction never sees the test rows."""
+    import json
+
+    from lowfold.apps import before_after
+    from lowfold.cli._data import read_input, tell
+    from lowfold.cli._values import parse_settings, parse_value
+
+    try:
+        dims = [int(part) for part in n_components.split(",")]
+    except ValueError:
+        wrong_usage(f"--n-components takes numbers with commas between them, as 2,5,10; got {n_components!r}")
+    with told_once(quiet):
+        table = read_input(file, [label], parse_settings(read or [], "--read"), matrix=False)
+        tell(table.notices, quiet=quiet)
+        given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
+        classes = table.labels[label]
+        found = before_after(
+            table.X, classes, method, dims, classifier=classifier, folds=folds, random_state=random_state, **given
+        )
+    if not as_json:
+        print(found)
+        return
+    rows = [
+        {
+            "name": trial.name,
+            "n_components": trial.n_components,
+            "accuracies": trial.accuracies.tolist(),
+            "gain": trial.gain,
+            "interval": list(trial.interval),
+            "verdict": trial.verdict,
+        }
+        for trial in found.trials
+    ]
+    print(json.dumps(rows, indent=2))
