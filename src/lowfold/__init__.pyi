@@ -18,6 +18,8 @@ from lowfold._core.config import config_context as config_context
 from lowfold._core.config import get_config as get_config
 from lowfold._core.config import set_config as set_config
 from lowfold._core.versions import show_versions as show_versions
+from lowfold.apps.anndata import fit_anndata as fit_anndata
+from lowfold.methods.citations import cite as cite
 from lowfold.methods.classical_mds import ClassicalMDS as ClassicalMDS
 from lowfold.methods.conformal_isomap import ConformalIsomap as ConformalIsomap
 from lowfold.methods.diffusion_maps import DiffusionMaps as DiffusionMaps

@@ -51,7 +51,10 @@ def test_similar_documents_have_the_largest_cosines() -> None:
 
 
 def test_topics_name_their_own_words() -> None:
-    texts = ["apple pear apple plum", "pear plum cherry", "apple cherry plum"] * 3 + ["iron zinc", "zinc copper iron"] * 4
+    texts = ["apple pear apple plum", "pear plum cherry", "apple cherry plum"] * 3 + [
+        "iron zinc",
+        "zinc copper iron",
+    ] * 4
     labels = np.array([0] * 9 + [1] * 8)
     found = embed_documents(texts, "PCA", project=5)
     named = found.topics(labels, 2)

@@ -75,11 +75,11 @@ def test_known_faces_get_their_name_strangers_and_noise_do_not(faces: tuple) -> 
 
 
 def test_the_printed_summed_distance_says_nothing_about_the_person(faces: tuple) -> None:
-    model, images, who = faces
+    model, images, _ = faces
     Z = model.project(images)
     direct = ((Z[:, None] - model.weights[None]) ** 2).sum(axis=(1, 2))
     assert np.allclose(model.summed_distance(images), direct)
-    # summed over one person's images it is a constant of that person plus n ||z||^2 - 2 z'sum: summed over all, only ||z||
+    # the weights sum to zero, so that of 2 z'y_i nothing is left
     shift = direct - len(model.weights) * (Z**2).sum(axis=1)
     assert np.ptp(shift) < 1e-6 * abs(shift).max()
     turned = Z @ np.linalg.qr(np.random.default_rng(0).normal(size=(30, 30)))[0]  # everybody is somebody else now

@@ -6,12 +6,15 @@ import sys
 import warnings
 from types import FrameType
 
+from lowfold._core.watch import note
+
 # Packages between the user's line and ours: scikit-learn wraps `transform`, and calls the steps of a pipeline.
 BETWEEN = frozenset({"lowfold", "sklearn", "joblib", "contextlib", "functools"})
 
 
 def warn(message: str, category: type[Warning]) -> None:
     """Warn as if by the innermost line outside lowfold; by the outermost of all where every line is inside."""
+    note(message)
     frame = _calling_frame()
     warnings.warn_explicit(
         message,

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.types import Floats
 from lowfold.datasets._read_envi import band_names, open_envi
 from lowfold.datasets._read_result import existing_file, parsing, refuse
 from lowfold.datasets._write_envi import write_envi
 
-Floats = NDArray[np.float64]
 BLOCK_BYTES = 64_000_000
 
 
@@ -108,13 +108,13 @@ class Cube:
             if used.any():
                 yield rows[used]
 
-    def write(self, path: str | Path, *, description: str = "lowfold", force: bool = False) -> None:
+    def write(self, path: str | Path, *, description: str = "lowfold", overwrite: bool = False) -> None:
         """Write as ENVI (float32), with wavelengths and map projection."""
         waves = self.wavelengths
         names = self.names if waves is None else None
         ignore = -9999.0 if self.ignore is None else self.ignore
         blocks = (np.where(np.isfinite(rows), rows, ignore) for rows in self._all())
-        about = {"header": self.header, "ignore": ignore, "description": description, "force": force}
+        about = {"header": self.header, "ignore": ignore, "description": description, "overwrite": overwrite}
         write_envi(path, blocks, self.shape, names=names, wavelengths=None if waves is None else list(waves), **about)
 
     def _all(self) -> Iterator[NDArray[Any]]:

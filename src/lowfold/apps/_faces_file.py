@@ -14,12 +14,12 @@ from lowfold.datasets._write_table import replacing
 FORMAT = "lowfold eigenfaces 1"
 
 
-def write_model(path: str | Path, model: Any, *, force: bool) -> None:
+def write_model(path: str | Path, model: Any, *, overwrite: bool) -> None:
     """Every field as an array; the file appears whole or not at all."""
     target = Path(path)
     if target.suffix.lower() != ".npz":
         refuse(path, "a model of faces is written as .npz; choose that ending")
-    with replacing(target, force=force) as part, part.open("wb") as stream:
+    with replacing(target, overwrite=overwrite) as part, part.open("wb") as stream:
         np.savez(stream, format=FORMAT, **{field.name: getattr(model, field.name) for field in fields(model)})
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import Any
 
 from lowfold._core.errors import InvalidInput
-from lowfold.methods.registry import BY_NAME
-from lowfold.select._compare_models import find_name
+from lowfold.methods.registry import load
 
 
 def model_of(method: Any, n_components: int | None = None, parameters: Mapping[str, Any] | None = None) -> Any:
@@ -24,11 +22,10 @@ def model_of(method: Any, n_components: int | None = None, parameters: Mapping[s
         from sklearn.base import clone
 
         return clone(method).set_params(**given, **(parameters or {}))
-    name = find_name(method)
-    if name not in BY_NAME:
-        raise InvalidInput(f"{name} is not lowfold's; pass a model of it instead of its name")
-    cls = getattr(importlib.import_module(f"lowfold.methods.{BY_NAME[name].module}"), name)
+    cls = load(method)
     unknown = [key for key in parameters or {} if key not in cls._get_param_names()]
     if unknown:
-        raise InvalidInput(f"{name} has no parameter {unknown[0]!r}; it has {', '.join(cls._get_param_names())}")
+        raise InvalidInput(
+            f"{cls.__name__} has no parameter {unknown[0]!r}; it has {', '.join(cls._get_param_names())}"
+        )
     return cls(**given, **(parameters or {}))

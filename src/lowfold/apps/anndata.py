@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from lowfold._core.errors import InvalidInput
 from lowfold.apps._models import model_of
-from lowfold.graph import Graph
+from lowfold.graph._types import Graph
 
 MANY = 50  # variables above which scanpy's rule takes the principal components instead, where they are there
 PLAIN = (bool, int, float, str)  # parameters that an .h5ad file can hold

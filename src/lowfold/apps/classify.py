@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Int, check_limits
+from lowfold._core.types import Floats
 from lowfold.apps._models import model_of
-from lowfold.graph import Points, nearest
-from lowfold.metrics import resolve_metric
-
-Floats = NDArray[np.float64]
+from lowfold.graph._search import nearest
+from lowfold.graph._source import Points
+from lowfold.metrics._resolve import resolve_metric
 
 CLASSIFIERS = ("nearest", "logistic", "svm")
 VOTERS = 5  # neighbours that vote in "nearest"

@@ -19,12 +19,10 @@ from scipy.sparse import csr_array
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Int, Null, check_limits
 from lowfold._core.random import generator
+from lowfold._core.types import Floats, Ints
 from lowfold.apps._models import model_of
 from lowfold.datasets._read_text import Stemmer, StopWords, _counter
 from lowfold.methods.random_projection import RandomProjection
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 PAIRS = 2000  # random pairs on which the projection is measured
 
@@ -43,7 +41,7 @@ class Documents:
     """
 
     coordinates: Floats
-    rows: Indices
+    rows: Ints
     tfidf: csr_array
     terms: NDArray[np.str_]
     projected: Floats | None

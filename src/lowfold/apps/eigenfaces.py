@@ -21,13 +21,14 @@ from numpy.typing import ArrayLike, NDArray
 from lowfold._core.errors import AccuracyWarning, InvalidInput
 from lowfold._core.limits import Choice, Int, Limits, Real, check_limits
 from lowfold._core.random import generator
+from lowfold._core.types import Floats
+from lowfold._core.warn import warn
 from lowfold.apps._faces_file import read_model, write_model
 from lowfold.apps._light import LIGHTS, even_light
-from lowfold.kernels import random_matrix
+from lowfold.lowrank._random_projection import random_matrix
 from lowfold.methods.pca import PCA
-from lowfold.metrics import pairwise
+from lowfold.metrics._pairwise import pairwise
 
-Floats = NDArray[np.float64]
 Names = NDArray[np.str_]
 
 UNKNOWN, NO_FACE = "unknown", "not a face"
@@ -209,9 +210,9 @@ class Eigenfaces:
         """The basis as images, (d, *image_shape)."""
         return self.basis.reshape(-1, *self.image_shape)
 
-    def save(self, path: str | Path, *, force: bool = False) -> None:
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as one .npz file of plain arrays."""
-        write_model(path, self, force=force)
+        write_model(path, self, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | Path) -> Eigenfaces:
@@ -374,17 +375,14 @@ def _face_limit(held: list[_Held], keep: float) -> float:
 
 def _person_limit(held: list[_Held]) -> float:
     """The distance that takes the fewest strangers for somebody and the fewest known for strangers (mean of shares)."""
-    import warnings
-
     own = np.sort(np.concatenate([part.own for part in held])) if held else np.empty(0)
     other = np.concatenate([part.other for part in held if part.person_unseen] or [np.empty(0)])
     if not len(own) or not len(other):
         lacking = "no person has two images" if not len(own) else "there is only one person"
-        warnings.warn(
+        warn(
             f"{lacking}, so that no distance can be learned beyond which a face is unknown: everybody is given the "
             "nearest name; look at person_distance",
             AccuracyWarning,
-            stacklevel=3,
         )
         return float("inf")
     other = np.sort(other)

@@ -22,14 +22,13 @@ from lowfold._core.memory import require
 from lowfold._core.random import generator
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
+from lowfold._core.types import Floats
 from lowfold.apps._cube import Cube
 from lowfold.apps._models import model_of
 from lowfold.datasets._write_envi import write_envi
+from lowfold.lowrank._streaming import Moments
 from lowfold.methods.spectral_clustering import k_means
-from lowfold.metrics import pairwise
-from lowfold.spectral import Moments
-
-Floats = NDArray[np.float64]
+from lowfold.metrics._pairwise import pairwise
 
 LINEAR = ("pca", "mnf")
 CENTERS = ("pixels", "bands")
@@ -86,7 +85,7 @@ def cube_features(
     center: str = "pixels",
     sample: int = 5000,
     path: str | Path | None = None,
-    force: bool = False,
+    overwrite: bool = False,
     random_state: Any = 0,
     **parameters: Any,
 ) -> Features:
@@ -129,7 +128,7 @@ def cube_features(
         values = np.asarray(getattr(model, "eigenvalues_", np.empty(0)), dtype=np.float64)
         found = Features(cube, values, model=model)
         apply = model.transform
-    return replace(found, cube=_mapped(cube, apply, n_components, path, force), source=cube)
+    return replace(found, cube=_mapped(cube, apply, n_components, path, overwrite), source=cube)
 
 
 def anomaly_map(cube: Cube | Features) -> Floats:
@@ -282,7 +281,7 @@ def _sampled(cube: Cube, most: int, random_state: Any) -> Floats:
     return np.concatenate(parts)
 
 
-def _mapped(cube: Cube, apply: Callable[[Floats], Any], d: int, path: str | Path | None, force: bool) -> Cube:
+def _mapped(cube: Cube, apply: Callable[[Floats], Any], d: int, path: str | Path | None, overwrite: bool) -> Cube:
     """The map applied to every used cell, in memory or written to `path`."""
     lines, samples, _ = cube.shape
 
@@ -297,7 +296,7 @@ def _mapped(cube: Cube, apply: Callable[[Floats], Any], d: int, path: str | Path
     if path is not None:
         shape = (lines, samples, d)
         filled = (np.where(np.isnan(block), -9999.0, block) for block in blocks())
-        write_envi(path, filled, shape, names=names, header=cube.header, ignore=-9999.0, force=force)
+        write_envi(path, filled, shape, names=names, header=cube.header, ignore=-9999.0, overwrite=overwrite)
         return Cube.read(path)
     require(4.0 * lines * samples * d, "the features", "give path=, and they are written block by block")
     values = np.concatenate(list(blocks()))

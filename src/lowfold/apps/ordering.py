@@ -9,7 +9,6 @@ Whether the sequence closes is read off the neighbourhood graph: on a ring, neig
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,12 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import AccuracyWarning, InvalidInput
 from lowfold._core.parallel import block_slices
+from lowfold._core.types import Floats, Ints
+from lowfold._core.warn import warn
 from lowfold.apps._models import model_of
-from lowfold.graph import Graph, find_neighbors
-from lowfold.metrics import resolve_metric
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from lowfold.graph._build import find_neighbors
+from lowfold.graph._types import Graph
+from lowfold.metrics._resolve import resolve_metric
 
 FEW = 5  # neighbours of an item that are looked at: on a curve they hold the next items on both sides
 BROKEN = 0.5  # a sequence of which fewer consecutive items are neighbours in the data is none
@@ -40,7 +39,7 @@ class Ordering:
     linked       share of consecutive items that are among each other's nearest: near 1 for a true sequence
     """
 
-    order: Indices
+    order: Ints
     place: Floats
     closed: bool
     steps: Floats
@@ -92,11 +91,10 @@ def order_collection(
     place = (place - place[order[0]]) % 1.0 if ring else place
     linked = _linked(order, near)
     if linked < BROKEN:
-        warnings.warn(
+        warn(
             f"only {linked:.0%} of the consecutive items are near each other in the data: this collection does not "
             "depend on one parameter alone; reveal shows it in two",
             AccuracyWarning,
-            stacklevel=2,
         )
     return Ordering(order, place, ring, _steps(rows, order, metric, ring), linked)
 
@@ -112,7 +110,7 @@ class Revealed:
     """
 
     coordinates: Floats
-    matches: Indices
+    matches: Ints
     correlation: Floats
     model: Any
 
@@ -149,12 +147,12 @@ def reveal(
     return Revealed(Y, matches, correlation, model)
 
 
-def _cut(order: Indices, rows: NDArray[Any], metric: str) -> Indices:
+def _cut(order: Ints, rows: NDArray[Any], metric: str) -> Ints:
     """A round order opened after its widest step, where a cut does the least harm."""
     return np.roll(order, -int(np.argmax(_steps(rows, order, metric, True))) - 1)
 
 
-def _closes(round_order: Indices, open_order: Indices, near: Graph) -> bool:
+def _closes(round_order: Ints, open_order: Ints, near: Graph) -> bool:
     """Whether neighbours meet across the cut of the round order, and that order links no fewer items than the open."""
     place = _places(round_order)
     i, j = near.edges().T
@@ -168,13 +166,13 @@ def _turn(Y: Floats) -> Floats:
     return np.asarray((np.arctan2(y[:, 1], y[:, 0]) / (2 * np.pi)) % 1.0)
 
 
-def _places(order: Indices) -> Indices:
+def _places(order: Ints) -> Ints:
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return place
 
 
-def _steps(rows: NDArray[Any], order: Indices, metric: str, ring: bool) -> Floats:
+def _steps(rows: NDArray[Any], order: Ints, metric: str, ring: bool) -> Floats:
     """Distances from each item to the next."""
     chosen = resolve_metric(metric, None, rows)
     following = np.roll(order, -1) if ring else order[1:]
@@ -182,14 +180,14 @@ def _steps(rows: NDArray[Any], order: Indices, metric: str, ring: bool) -> Float
     return np.concatenate([chosen.rowwise(rows[order[part]], rows[following[part]]) for part in parts])
 
 
-def _linked(order: Indices, near: Graph) -> float:
+def _linked(order: Ints, near: Graph) -> float:
     """Share of consecutive items that an edge joins."""
     place = _places(order)
     i, j = near.edges().T
     return float((np.abs(place[i] - place[j]) == 1).sum() / (len(order) - 1))
 
 
-def _matched(Y: Floats, known: ArrayLike | None) -> tuple[Indices, Floats]:
+def _matched(Y: Floats, known: ArrayLike | None) -> tuple[Ints, Floats]:
     """The assignment of parameters to columns with the largest sum of rank correlations."""
     from scipy.optimize import linear_sum_assignment
     from scipy.stats import spearmanr

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from lowfold.cli._errors import told_once, wrong_usage
-from lowfold.cli._shared import Debug, Force, Memory, Quiet, Settings
+from lowfold.cli._shared import Debug, Memory, Overwrite, Quiet, Settings
 
 EXAMPLES = [
     "lowfold cube scene.hdr --method pca --out features.hdr --picture rgb.png",
@@ -44,7 +44,7 @@ def cube(
     settings: Settings = None,
     random_state: Annotated[int, typer.Option("--random-state", "--seed", metavar="SEED", help="Seed.")] = 0,
     memory: Memory = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -60,7 +60,7 @@ def cube(
     if (cluster_map is None) != (clusters is None):
         wrong_usage("--clusters K and --cluster-map FILE belong together")
     with config_context(memory=memory), told_once(quiet):
-        refuse_existing(out, picture, rgb, anomaly, cluster_map, restore, force=force)
+        refuse_existing(out, picture, rgb, anomaly, cluster_map, restore, overwrite=overwrite)
         scene = Cube.read(file, bad_bands=bad_bands)
         given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
         features = cube_features(
@@ -70,15 +70,17 @@ def cube(
             center=center,
             sample=sample,
             path=out,
-            force=force,
+            overwrite=overwrite,
             random_state=random_state,
             **given,
         )
-        _pictures(scene, features, picture, rgb, anomaly, force=force)
+        _pictures(scene, features, picture, rgb, anomaly, overwrite=overwrite)
         if clusters is not None and cluster_map is not None:
-            _groups(features, clusters, cluster_map, random_state, force=force)
+            _groups(features, clusters, cluster_map, random_state, overwrite=overwrite)
         if restore is not None:
-            features.restore().write(restore, description=f"restored by lowfold cube --method {method}", force=force)
+            features.restore().write(
+                restore, description=f"restored by lowfold cube --method {method}", overwrite=overwrite
+            )
         lines, samples, bands = scene.shape
         used = "" if scene.good_bands is None or scene.good_bands.all() else f" ({int(scene.good_bands.sum())} used)"
         shown = ", ".join(f"{value:.4g}" for value in features.values[:6])
@@ -89,7 +91,7 @@ def cube(
 
 
 def _pictures(
-    scene: Any, features: Any, picture: str | None, rgb: str | None, anomaly: str | None, *, force: bool
+    scene: Any, features: Any, picture: str | None, rgb: str | None, anomaly: str | None, *, overwrite: bool
 ) -> None:
     import numpy as np
 
@@ -97,17 +99,17 @@ def _pictures(
     from lowfold.datasets._write_image import write_image
 
     if picture is not None:
-        write_image(picture, false_colour(features), force=force)
+        write_image(picture, false_colour(features), overwrite=overwrite)
     if rgb is not None:
-        write_image(rgb, false_colour(scene), force=force)
+        write_image(rgb, false_colour(scene), overwrite=overwrite)
     if anomaly is not None:
         far = np.sqrt(anomaly_map(scene))
         low, high = np.nanquantile(far, (0.02, 0.999))
         grey = np.clip(255 * (far - low) / ((high - low) or 1.0), 0, 255)
-        write_image(anomaly, np.nan_to_num(grey, nan=0.0).round(), force=force)
+        write_image(anomaly, np.nan_to_num(grey, nan=0.0).round(), overwrite=overwrite)
 
 
-def _groups(features: Any, clusters: int, path: str, seed: int, *, force: bool) -> None:
+def _groups(features: Any, clusters: int, path: str, seed: int, *, overwrite: bool) -> None:
     import numpy as np
 
     from lowfold.apps import cluster_map
@@ -117,4 +119,4 @@ def _groups(features: Any, clusters: int, path: str, seed: int, *, force: bool) 
     found = cluster_map(features, clusters, random_state=seed)
     palette = FEW_CLASSES if clusters <= len(FEW_CLASSES) else MORE_CLASSES
     colours = np.array([[int(code[i : i + 2], 16) for i in (1, 3, 5)] for code in palette])
-    write_image(path, np.where(found[:, :, None] >= 0, colours[found % len(palette)], 0), force=force)
+    write_image(path, np.where(found[:, :, None] >= 0, colours[found % len(palette)], 0), overwrite=overwrite)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from lowfold.cli._errors import told_once
-from lowfold.cli._shared import Debug, Force, Out, Quiet, Settings
+from lowfold.cli._shared import Debug, Out, Overwrite, Quiet, Settings
 
 EXAMPLES = [
     "lowfold documents letters --out plane.csv --plot plane.png",
@@ -39,7 +39,7 @@ def documents(
     ] = None,
     settings: Settings = None,
     random_state: Annotated[int, typer.Option("--random-state", "--seed", metavar="SEED", help="Seed.")] = 0,
-    force: Force = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -51,7 +51,7 @@ def documents(
     from lowfold.cli._values import parse_settings, parse_value
 
     with told_once(quiet):
-        refuse_existing(out, plot, force=force)
+        refuse_existing(out, plot, overwrite=overwrite)
         names, texts = _texts(folder)
         given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
         found = embed_documents(
@@ -80,7 +80,7 @@ def documents(
         aside = {"document": np.array(kept), "folder": classes}
         columns = [f"coordinate{i + 1}" for i in range(n_components)]
         if out is not None or plot is None:
-            write_output(out or "-", found.coordinates, columns, aside, force=force, quiet=quiet)
+            write_output(out or "-", found.coordinates, columns, aside, overwrite=overwrite, quiet=quiet)
         tell([f"wrote {path}" for path in (out, plot) if path not in (None, "-")], quiet=quiet)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from lowfold.cli._errors import told_once
-from lowfold.cli._shared import Debug, Force, Quiet
+from lowfold.cli._shared import Debug, Overwrite, Quiet
 
 TRAIN = [
     "lowfold faces train people --out people.npz",
@@ -47,7 +47,7 @@ def train(
         str | None, typer.Option("--picture", metavar="FILE", help="Mean face and leading eigenfaces.")
     ] = None,
     random_state: Annotated[int, typer.Option("--random-state", "--seed", metavar="SEED", help="Seed.")] = 0,
-    force: Force = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -58,7 +58,7 @@ def train(
     from lowfold.datasets import read_images
 
     with told_once(quiet):
-        refuse_existing(out, picture, force=force)
+        refuse_existing(out, picture, overwrite=overwrite)
         table = read_images(folder, size=_size(size))
         if "folder" not in table.labels:
             raise InvalidInput(f"{folder}: persons are subfolders, one each with images of that person; there are none")
@@ -76,7 +76,7 @@ def train(
             image_shape=table.point_shape,
             random_state=random_state,
         )
-        faces.save(out, force=force)
+        faces.save(out, overwrite=overwrite)
         if picture is not None:
             _draw(faces, picture)
         held = f", {faces.variance_curve()[-1]:.1%} of the variance" if basis == "pca" else ""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from lowfold.cli._errors import told_once, wrong_usage
-from lowfold.cli._shared import Debug, File, Force, Labels, Out, Quiet, Read, Settings
+from lowfold.cli._shared import Debug, File, Labels, Out, Overwrite, Quiet, Read, Settings
 
 ORDER = ["lowfold order frames --picture strip.png --out order.csv", "lowfold order spectra.csv --closed no"]
 REVEAL = ["lowfold reveal frames --picture plane.png", "lowfold reveal table.csv --label angle -o plane.csv"]
@@ -33,7 +33,7 @@ def order(
     label: Labels = None,
     read: Read = None,
     settings: Settings = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -50,7 +50,7 @@ def order(
     if closed not in CLOSED:
         wrong_usage(f"--closed is auto, yes or no; got {closed!r}")
     with told_once(quiet):
-        refuse_existing(out, picture, force=force)
+        refuse_existing(out, picture, overwrite=overwrite)
         table = read_input(file, label or [], parse_settings(read or [], "--read"), matrix=False)
         tell(table.notices, quiet=quiet)
         given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
@@ -63,7 +63,7 @@ def order(
         values = np.column_stack([found.order, found.place[found.order]])
         aside = {name: kept[found.order] for name, kept in carried(table, columns).items()}
         if out is not None or picture is None:
-            write_output(out or "-", values, columns, aside, force=force, quiet=quiet)
+            write_output(out or "-", values, columns, aside, overwrite=overwrite, quiet=quiet)
         kind = "a ring" if found.closed else "an open sequence"
         tell(
             [f"{len(found.order)} items, {kind}; {found.linked:.0%} of the neighbours in the order are near"],
@@ -81,7 +81,7 @@ def reveal(
     label: Labels = None,
     read: Read = None,
     settings: Settings = None,
-    force: Force = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -93,7 +93,7 @@ def reveal(
     from lowfold.cli._values import parse_settings, parse_value
 
     with told_once(quiet):
-        refuse_existing(out, picture, force=force)
+        refuse_existing(out, picture, overwrite=overwrite)
         table = read_input(file, label or [], parse_settings(read or [], "--read"), matrix=False)
         tell(table.notices, quiet=quiet)
         given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
@@ -104,7 +104,9 @@ def reveal(
             _place(table, found, picture, n_images, names)
         columns = ["coordinate1", "coordinate2"]
         if out is not None or picture is None:
-            write_output(out or "-", found.coordinates, columns, carried(table, columns), force=force, quiet=quiet)
+            write_output(
+                out or "-", found.coordinates, columns, carried(table, columns), overwrite=overwrite, quiet=quiet
+            )
         matched = zip(names, found.matches, found.correlation)
         told = [f"{name} goes with coordinate {c + 1}: rank correlation {r:.3f}" for name, c, r in matched]
         tell([*told, *(f"wrote {path}" for path in (out, picture) if path not in (None, "-"))], quiet=quiet)

@@ -27,7 +27,7 @@ def write_envi(
     header: Mapping[str, str] | None = None,
     ignore: float | None = None,
     description: str = "lowfold",
-    force: bool = False,
+    overwrite: bool = False,
 ) -> Path:
     """Write lines of a cube (lines, samples, bands), given in blocks (some lines, samples, bands), as float32.
 
@@ -38,7 +38,7 @@ def write_envi(
     if target.suffix.lower() != ".hdr":
         refuse(path, "an ENVI cube is named by its header; choose the ending .hdr")
     data = target.with_suffix(".img")
-    with replacing(target, force=force) as text, replacing(data, force=force) as part:
+    with replacing(target, overwrite=overwrite) as text, replacing(data, overwrite=overwrite) as part:
         text.write_text(_header(shape, names, wavelengths, header or {}, ignore, description), encoding="latin-1")
         written = 0
         with part.open("wb") as stream:

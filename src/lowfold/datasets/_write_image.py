@@ -15,12 +15,12 @@ from lowfold.datasets._write_table import replacing
 FORMATS = {".png": "PNG", ".tif": "TIFF", ".tiff": "TIFF", ".jpg": "JPEG", ".jpeg": "JPEG"}
 
 
-def write_image(path: str | Path, pixels: NDArray[Any], *, force: bool = False) -> None:
+def write_image(path: str | Path, pixels: NDArray[Any], *, overwrite: bool = False) -> None:
     """Write grey (height, width) or colour (height, width, 3) values from 0 to 255, whole or not at all."""
     target = Path(path)
     kind = FORMATS.get(target.suffix.lower())
     if kind is None:
         refuse(path, f"an image is written as {', '.join(FORMATS)}; choose one of these endings")
     image = load_extra("PIL.Image", "images", "writing an image")
-    with replacing(target, force=force) as part:
+    with replacing(target, overwrite=overwrite) as part:
         image.fromarray(np.asarray(pixels, dtype=np.uint8)).save(part, format=kind)

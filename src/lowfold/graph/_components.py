@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from lowfold._core.types import Ints
 from lowfold.graph._foreign import as_graph
-from lowfold.graph._types import Graph, Neighbors
+from lowfold.graph._types import Neighbors
 
 
 def by_size(labels: NDArray[np.integer]) -> Ints:

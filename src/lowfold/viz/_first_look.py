@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput, LowfoldError
-from lowfold.graph import Graph, Points, is_connected
-from lowfold.quality import trustworthiness
+from lowfold.graph._components import is_connected
+from lowfold.graph._source import Points
+from lowfold.graph._types import Graph
+from lowfold.quality._ranks import trustworthiness
 from lowfold.viz._scatter import _new_figure, _save, scatter
 from lowfold.viz._shepard import shepard
 from lowfold.viz._spectrum import spectrum

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold.graph import Graph, as_graph
+from lowfold.graph._foreign import as_graph
+from lowfold.graph._types import Graph
 from lowfold.viz._colors import SCALE, groups
 from lowfold.viz._scatter import _columns, _draw, _name_axes, _new_figure, _save
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
-from lowfold.quality import residual_variance
-from lowfold.quality._pairs import sampled_pairs, spearman_score
+from lowfold.quality._pairs import residual_variance, sampled_pairs, spearman_score
 from lowfold.quality._spaces import MetricLike, read_both
 from lowfold.viz._colors import FEW_CLASSES, MARKERS, SCALE
 from lowfold.viz._scatter import _new_figure, _save
