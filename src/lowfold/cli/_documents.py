@@ -85,8 +85,8 @@ def documents(
 
 
 def _texts(folder: str) -> tuple[list[str], list[str]]:
+    from lowfold.datasets._file_table import refuse
     from lowfold.datasets._read_images import natural_key
-    from lowfold.datasets._read_result import refuse
     from lowfold.datasets._read_text import _text
 
     root = Path(folder)

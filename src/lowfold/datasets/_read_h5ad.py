@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.extras import load_extra
-from lowfold.datasets._read_result import Table, existing_file, numbered, parsing, refuse, require_room, small_float
+from lowfold.datasets._file_table import Table, existing_file, numbered, parsing, refuse, require_room, small_float
 
 
 def read_h5ad(path: str | Path, *, rep: str | None = None) -> Table:
