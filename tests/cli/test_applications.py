@@ -38,7 +38,7 @@ def test_faces_are_learned_from_a_folder_and_recognised(tmp_path: Path, capsys: 
     assert "15 images of 3 persons" in capsys.readouterr().err
     assert main(["faces", "recognise", model, str(new), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert [row["nearest"] for row in told][0] == "p1"
+    assert told[0]["nearest"] == "p1"
     assert told[1]["seen"] == "not a face"
     assert (tmp_path / "e.png").stat().st_size > 0
     assert main(["faces", "train", str(new), "-o", str(tmp_path / "n.npz")]) == 1
@@ -80,10 +80,8 @@ def test_images_are_put_in_order_and_in_a_plane(tmp_path: Path, capsys: pytest.C
 
 
 def test_documents_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    texts = {
-        "fruit": ["apple pear plum", "pear plum cherry apple", "cherry plum"],
-        "metal": ["iron zinc", "zinc tin iron"],
-    }
+    fruit = ["apple pear plum", "pear plum cherry apple", "cherry plum"]
+    texts = {"fruit": fruit, "metal": ["iron zinc", "zinc tin iron"]}
     for topic, lines in texts.items():
         for i, line in enumerate(lines):
             path = tmp_path / "texts" / topic / f"{i}.txt"

@@ -33,7 +33,7 @@ class Ordering:
     """A collection in order.
 
     order        row numbers, first to last; the direction is arbitrary, of a ring the start as well
-    place        (n,) where each row stands along the sequence: from 0 to 1, of a ring the share of a full turn
+    place        (n,) where each row stands: the way to it through the items before, as a share of the whole way
     closed       whether the last item is next to the first
     steps        distances between consecutive items, of a ring also from the last to the first
     linked       share of consecutive items that are among each other's nearest: near 1 for a true sequence
@@ -60,7 +60,6 @@ def order_collection(
     ----------
     X : array (n, D).
     method : name or model; its first coordinate orders an open sequence, the angle of the first two a closed one.
-        Diffusion maps give places in proportion to the way along the curve, however densely it is sampled.
     closed : whether the sequence is a ring; "auto" looks whether neighbours meet across the widest step.
     metric : of the neighbours that are looked at, and of the method where it is given by name.
     parameters : of the method, where it is a name.
@@ -87,8 +86,9 @@ def order_collection(
     round_order = _cut(np.argsort(_turn(Y), kind="stable"), rows, metric) if closed else open_order
     ring = bool(closed) if closed != "auto" else _closes(round_order, open_order, near)
     order = round_order if ring else open_order
-    place = _turn(Y) if ring else (Y[:, 0] - Y[:, 0].min()) / (np.ptp(Y[:, 0]) or 1.0)
-    place = (place - place[order[0]]) % 1.0 if ring else place
+    steps = _steps(rows, order, metric, ring)
+    place = np.empty(len(rows))
+    place[order] = np.concatenate([[0.0], np.cumsum(steps)])[: len(rows)] / (steps.sum() or 1.0)
     linked = _linked(order, near)
     if linked < BROKEN:
         warn(
@@ -96,7 +96,7 @@ def order_collection(
             "depend on one parameter alone; reveal shows it in two",
             AccuracyWarning,
         )
-    return Ordering(order, place, ring, _steps(rows, order, metric, ring), linked)
+    return Ordering(order, place, ring, steps, linked)
 
 
 @dataclass(frozen=True, eq=False)
