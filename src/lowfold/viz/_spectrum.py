@@ -93,7 +93,7 @@ def _from_below(model: Any) -> bool:
     from lowfold.methods.registry import BY_NAME
 
     entry = BY_NAME.get(type(model).__name__)
-    return entry is not None and entry.vectors.startswith("bottom")
+    return entry is not None and "bottom" in entry.vectors
 
 
 def _told(numbers: Any, used: int) -> str:
