@@ -95,7 +95,7 @@ class Cube:
         for start in range(0, lines, step):
             part = slice(start, min(start + step, lines))
             rows = np.asarray(self.values[part], dtype=np.float64)[:, :, self.good_bands]
-            used = np.isfinite(rows).all(axis=2)
+            used = np.asarray(np.isfinite(rows).all(axis=2))
             if self.ignore is not None:
                 used &= (rows != self.ignore).all(axis=2)
             if self.mask is not None:
@@ -114,8 +114,17 @@ class Cube:
         names = self.names if waves is None else None
         ignore = -9999.0 if self.ignore is None else self.ignore
         blocks = (np.where(np.isfinite(rows), rows, ignore) for rows in self._all())
-        about = {"header": self.header, "ignore": ignore, "description": description, "overwrite": overwrite}
-        write_envi(path, blocks, self.shape, names=names, wavelengths=None if waves is None else list(waves), **about)
+        write_envi(
+            path,
+            blocks,
+            self.shape,
+            names=names,
+            wavelengths=None if waves is None else list(waves),
+            header=self.header,
+            ignore=ignore,
+            description=description,
+            overwrite=overwrite,
+        )
 
     def _all(self) -> Iterator[NDArray[Any]]:
         lines, samples, bands = self.shape

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.extras import load_extra
 from lowfold.graph._foreign import as_graph
 from lowfold.graph._types import Graph
 from lowfold.viz._colors import SCALE, groups
@@ -91,10 +92,10 @@ def _lines(
 ) -> Any:
     segments = Y[edges]
     if Y.shape[1] == 3:
-        from mpl_toolkits.mplot3d.art3d import Line3DCollection as Lines
+        make = load_extra("mpl_toolkits.mplot3d.art3d", "plot", "a picture").Line3DCollection
     else:
-        from matplotlib.collections import LineCollection as Lines
-    drawn = Lines(segments, linewidths=width, colors=color, zorder=zorder, rasterized=len(edges) > 5_000)
+        make = load_extra("matplotlib.collections", "plot", "a picture").LineCollection
+    drawn = make(segments, linewidths=width, colors=color, zorder=zorder, rasterized=len(edges) > 5_000)
     ax.add_collection(drawn)
     return drawn
 

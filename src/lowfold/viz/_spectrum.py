@@ -68,9 +68,10 @@ def spectrum(
 
 def _values(given: Any, n_components: int | None) -> tuple[Any, int | None, str]:
     """Numbers in order, how many are used, and what they are."""
+    used = n_components
     if hasattr(given, "eigenvalues_"):
         numbers = np.asarray(given.eigenvalues_, dtype=np.float64)
-        used = len(numbers) if n_components is None else n_components
+        used = len(numbers) if used is None else used
         gap = float(getattr(given, "gap_", np.inf))
         if np.isfinite(gap) and gap > 0:
             rising = len(numbers) > 1 and numbers[-1] > numbers[0]
@@ -80,7 +81,7 @@ def _values(given: Any, n_components: int | None) -> tuple[Any, int | None, str]
     else:
         if hasattr(given, "fit"):
             raise InvalidInput(f"{type(given).__name__} has no eigenvalues: it is not fitted, or not a spectral method")
-        numbers, used, what = np.asarray(given, dtype=np.float64).ravel(), n_components, "eigenvalue"
+        numbers, what = np.asarray(given, dtype=np.float64).ravel(), "eigenvalue"
     if not len(numbers) or not np.isfinite(numbers).all():
         raise InvalidInput(f"values must be finite eigenvalues, at least one; got {len(numbers)}")
     if used is not None and not 0 < used <= len(numbers):
