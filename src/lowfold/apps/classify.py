@@ -186,7 +186,7 @@ def _vote(A: NDArray[Any], y: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
     votes = np.zeros((len(B), len(names)))
     # a neighbour's rank is worth less than any vote: it decides between equal numbers of votes only
     np.add.at(votes, (np.arange(len(B))[:, None], near), 1.0 + np.arange(k, 0, -1) / (10.0 * k * k))
-    return names[np.argmax(votes, axis=1)]
+    return np.asarray(names[np.argmax(votes, axis=1)])
 
 
 def _half_width(difference: Floats, parts: list[Any]) -> float:

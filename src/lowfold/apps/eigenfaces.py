@@ -351,12 +351,13 @@ def _left_out(
     skip = min(made.skip, len(F) - 1)
     model = replace(made, mean=mean, basis=F, variances=variances, total=total, skip=skip)
     known, names_known = (X[train] - mean) @ F.T, names[train]
-    own, other = [], []
+    own: list[float] = []
+    other: list[float] = []
     for x, name in zip(X[~train] - mean, names[~train]):
         mine = names_known == name
         for chosen, found in ((mine, own), (~mine, other)):
             if chosen.any():
-                found.append(model._nearest(x[None] @ F.T, known[chosen], names_known[chosen])[1][0])
+                found.append(float(model._nearest(x[None] @ F.T, known[chosen], names_known[chosen])[1][0]))
     unseen = not np.isin(names[~train], names_known).any()
     return _Held(unseen, _off_plane(X[~train] - mean, F), np.array(own), np.array(other))
 

@@ -16,7 +16,7 @@ from lowfold._core.parallel import Progress
 from lowfold._core.watch import History, Watch
 
 try:
-    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
     from sklearn.callback import with_callbacks as _with_callbacks
 except ImportError:  # before scikit-learn 1.9
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Int, Real, check_limits
+from lowfold._core.limits import Int, Limits, Real, check_limits
 from lowfold.viz._colors import groups
 from lowfold.viz._ellipses import _centres
 from lowfold.viz._scatter import _columns, _draw, _frame, _name_axes, _new_figure, _save
@@ -44,7 +44,7 @@ def images_at(
 
     Returns the matplotlib Figure.
     """
-    limits = {"n_images": (Int(1),), "side": (Real(0, 1, open_low=True),)}
+    limits: Limits = {"n_images": (Int(1),), "side": (Real(0, 1, open_low=True),)}
     check_limits("images_at", {"n_images": n_images, "side": side}, limits)
     shown, names = _columns(Y, (0, 1) if np.ndim(Y) == 2 and np.shape(Y)[1] > 2 else None)
     stack = _stack(images, len(shown))
