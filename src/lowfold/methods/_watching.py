@@ -16,7 +16,7 @@ from lowfold._core.parallel import Progress
 from lowfold._core.watch import History, Watch
 
 try:
-    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+    from sklearn.callback import CallbackSupportMixin
     from sklearn.callback import with_callbacks as _with_callbacks
 except ImportError:  # before scikit-learn 1.9
 
@@ -24,6 +24,8 @@ except ImportError:  # before scikit-learn 1.9
         """Nothing to support."""
 
     _with_callbacks = None
+
+__all__ = ["CallbackSupportMixin", "watched", "with_callbacks"]
 
 HUNDREDTHS = 100
 Fitting = TypeVar("Fitting", bound=Callable[..., Any])
