@@ -49,10 +49,11 @@ def documents(
     from lowfold.apps import embed_documents
     from lowfold.cli._data import refuse_existing, tell, write_output
     from lowfold.cli._values import parse_settings, parse_value
+    from lowfold.datasets._read_text import read_texts
 
     with told_once(quiet):
         refuse_existing(out, plot, overwrite=overwrite)
-        names, texts = _texts(folder)
+        names, texts = read_texts(folder)
         given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
         found = embed_documents(
             texts,
@@ -82,21 +83,6 @@ def documents(
         if out is not None or plot is None:
             write_output(out or "-", found.coordinates, columns, aside, overwrite=overwrite, quiet=quiet)
         tell([f"wrote {path}" for path in (out, plot) if path not in (None, "-")], quiet=quiet)
-
-
-def _texts(folder: str) -> tuple[list[str], list[str]]:
-    from lowfold.datasets._file_table import refuse
-    from lowfold.datasets._read_images import natural_key
-    from lowfold.datasets._read_text import _text
-
-    root = Path(folder)
-    if not root.is_dir():
-        refuse(folder, "there is no such folder")
-    found = [file.relative_to(root).as_posix() for file in root.rglob("*.txt") if file.is_file()]
-    if not found:
-        refuse(folder, "no .txt files in this folder")
-    names = sorted(found, key=natural_key)
-    return names, [_text(root / name) for name in names]
 
 
 def _print_similar(found: Any, names: list[str], folder: str, similar: str) -> None:

@@ -78,15 +78,9 @@ def read_documents(
     max_terms: int | None = None,
 ) -> Table:
     """Read every .txt file below a folder by `term_frequencies`; subfolders become the label "folder"."""
-    root = Path(folder)
-    if not root.is_dir():
-        refuse(folder, "there is no such folder")
-    found = [file.relative_to(root).as_posix() for file in root.rglob("*.txt") if file.is_file()]
-    if not found:
-        refuse(folder, "no .txt files in this folder")
-    names = sorted(found, key=natural_key)
+    names, texts = read_texts(folder)
     table = term_frequencies(
-        [_text(root / name) for name in names],
+        texts,
         names=names,
         vocabulary=vocabulary,
         stop_words=stop_words,
@@ -98,6 +92,18 @@ def read_documents(
     if set(parents.tolist()) != {"."}:
         table.labels["folder"] = parents
     return table
+
+
+def read_texts(folder: str | Path) -> tuple[list[str], list[str]]:
+    """Names and texts of every .txt file below a folder, in natural order."""
+    root = Path(folder)
+    if not root.is_dir():
+        refuse(folder, "there is no such folder")
+    found = [file.relative_to(root).as_posix() for file in root.rglob("*.txt") if file.is_file()]
+    if not found:
+        refuse(folder, "no .txt files in this folder")
+    names = sorted(found, key=natural_key)
+    return names, [_text(root / name) for name in names]
 
 
 def _text(file: Path) -> str:
