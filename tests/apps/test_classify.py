@@ -25,9 +25,9 @@ def test_too_few_dimensions_hurt_and_enough_do_not() -> None:
 
 def test_reduction_helps_where_most_features_are_noise() -> None:
     rng = np.random.default_rng(3)
-    y = np.repeat([0, 1, 2], 60)
-    signal = np.eye(3)[y] @ (4 * np.linalg.qr(rng.normal(size=(300, 300)))[0][:3])
-    found = before_after(signal + rng.normal(size=(180, 300)), y, "PCA", 2)
+    y = np.repeat([0, 1, 2], 200)
+    signal = np.eye(3)[y] @ (3 * np.linalg.qr(rng.normal(size=(300, 300)))[0][:3])
+    found = before_after(signal + rng.normal(size=(600, 300)), y, "PCA", 2)
     assert found.trials[1].gain > 0
     assert found.trials[1].verdict == "helps"
 
