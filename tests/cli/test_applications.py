@@ -69,7 +69,7 @@ def test_images_are_put_in_order_and_in_a_plane(tmp_path: Path, capsys: pytest.C
     for i, picture in enumerate(head.images):
         write(tmp_path / "frames" / f"{i:03d}.png", picture)
     frames, strip = str(tmp_path / "frames"), tmp_path / "strip.png"
-    assert main(["order", frames, "--picture", str(strip), "--out", str(tmp_path / "o.csv")]) == 0
+    assert main(["order", frames, "--closed", "yes", "--picture", str(strip), "--out", str(tmp_path / "o.csv")]) == 0
     assert "a ring" in capsys.readouterr().err
     rows = np.loadtxt(tmp_path / "o.csv", delimiter=",", skiprows=1, usecols=(0, 1))
     assert sorted(rows[:, 0].astype(int).tolist()) == list(range(40))
