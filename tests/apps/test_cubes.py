@@ -11,8 +11,9 @@ from sklearn.metrics import adjusted_rand_score
 from lowfold._core.config import config_context
 from lowfold._core.errors import FileProblem, InvalidInput, MemoryBudgetExceeded
 from lowfold.apps import Cube, _cube, anomaly_map, cluster_map, cube_features, false_colour
-from lowfold.datasets import hyperspectral_cube, read_envi
+from lowfold.datasets import hyperspectral_cube
 from lowfold.datasets._hyperspectral import HyperspectralScene
+from lowfold.datasets._read_envi import read_envi
 from lowfold.datasets._write_envi import write_envi
 
 

@@ -8,7 +8,8 @@ from scipy.sparse import coo_array, csr_array
 
 import lowfold
 from lowfold._core.errors import InvalidInput
-from lowfold.graph import Graph, Weights, as_graph, components, geodesics, is_connected, laplacian
+from lowfold.graph import Graph, Weights, as_graph, components, geodesics, laplacian
+from lowfold.graph._components import is_connected
 
 nx = pytest.importorskip("networkx")
 

@@ -55,7 +55,7 @@ def train(
     from lowfold._core.errors import InvalidInput
     from lowfold.apps import Eigenfaces
     from lowfold.cli._data import refuse_existing, tell
-    from lowfold.datasets import read_images
+    from lowfold.datasets._read_images import read_images
 
     with told_once(quiet):
         refuse_existing(out, picture, overwrite=overwrite)
