@@ -1,14 +1,17 @@
 """The publications of every method as BibTeX: `lowfold cite isomap`, `lowfold.cite("Isomap")`, `model.cite()`.
 
-The entries stand in `publications.bib`; here is which method rests on which. A method that is missing fails the tests.
+The entries stand in `publications.bib`; here is which method rests on which. Of a method that is not listed the registry's
+own line is made an entry.
 """
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from typing import Any
 
 from lowfold._core.errors import InvalidInput
+from lowfold.methods.registry import BY_NAME, Entry
 
 CITED: dict[str, tuple[str, ...]] = {
     "PCA": ("pearson1901", "hotelling1933"),
@@ -65,10 +68,20 @@ def cite(method: Any) -> str:
     }
     """
     name = method if isinstance(method, str) else getattr(method, "__name__", type(method).__name__)
+    if name not in BY_NAME:
+        raise InvalidInput(f"there is no method {name!r}; there are {', '.join(BY_NAME)}")
     if name not in CITED:
-        raise InvalidInput(f"there is no method {name!r}; there are {', '.join(CITED)}")
+        return _from_registry(BY_NAME[name])
     found = entries()
     return "\n\n".join(found[key] for key in CITED[name])
+
+
+def _from_registry(entry: Entry) -> str:
+    doi = re.search(r"doi:(\S+?)(?=[;,]?(?:\s|$))", entry.citation)
+    year = re.search(r"\b(?:19|20)\d\d\b", entry.citation)
+    fields = {"note": entry.citation, "year": year and year[0], "doi": doi and doi[1]}
+    body = ",\n".join(f"  {key} = {{{value}}}" for key, value in fields.items() if value)
+    return f"@misc{{{entry.module},\n{body}\n}}"
 
 
 def entries() -> dict[str, str]:
