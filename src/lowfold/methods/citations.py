@@ -1,7 +1,7 @@
 """The publications of every method as BibTeX: `lowfold cite isomap`, `lowfold.cite("Isomap")`, `model.cite()`.
 
-The entries stand in `publications.bib`; here is which method rests on which. Of a method that is not listed the registry's
-own line is made an entry.
+The entries stand in `publications.bib`; here is which method rests on which. Of a method that is not listed the
+registry's own line is made an entry.
 """
 
 from __future__ import annotations

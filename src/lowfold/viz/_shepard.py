@@ -44,7 +44,7 @@ def shepard(
 
     Returns the matplotlib Figure.
     """
-    from lowfold.optimize import Ranking
+    from lowfold.optimize._isotonic import Ranking
 
     space, image = read_both(X, Y, metric, metric_params)
     pairs = sampled_pairs(space, image, max_points, random_state)
