@@ -20,6 +20,11 @@ from lowfold.graph._minplus import PathFactor, aligned
 GROUPS = 16  # of panels, each with sums of its own: fixed, so that the number of threads changes no bit
 
 
+def pass_bytes(n: int, columns: int, n_jobs: int) -> float:
+    """What a product with `columns` columns holds beside the fronts: sums of each group, labels of each thread."""
+    return 8.0 * n * 8 * -(-(columns + 1) // 8) * (GROUPS + 3) + 256.0 * n * n_jobs
+
+
 @dataclass(frozen=True, eq=False)
 class GeodesicGram:
     """-1/2 H (D o D) H of the geodesics of a connected graph, H = I - 11'/n; with `power=1` -1/2 H D H.
@@ -113,4 +118,4 @@ class GeodesicGram:
         return np.ascontiguousarray(total[:, :b])
 
 
-__all__ = ["GeodesicGram"]
+__all__ = ["GeodesicGram", "pass_bytes"]

@@ -49,6 +49,12 @@ def count_work(tree: Tree) -> Work:
     return Work(float((w * (w + b) ** 2).sum()), float((w * b).sum() + (w * up).sum() / max(len(tree.order), 1)))
 
 
+def factor_bytes(tree: Tree, itemsize: int) -> float:
+    """What the fronts take: those that are kept, the largest at work, and what waits for its parent."""
+    front, stack = tree.room(0, len(tree.start) - 1)
+    return float(itemsize) * (float(tree.place[-1]) + 2 * front + stack)
+
+
 def worthwhile(indptr: Ints, indices: NDArray[np.int32], n_rows: int, units: Units, *, any_cost: bool) -> Tree | None:
     """The tree, where elimination takes less time than sweeps for so many rows and its fronts fit; or at any cost."""
     n = len(indptr) - 1
@@ -204,4 +210,4 @@ def aligned(shape: tuple[int, int], dtype: np.dtype[Any]) -> Labels:
     return raw[start : start + size].view(dtype).reshape(shape)
 
 
-__all__ = ["PathFactor", "Work", "aligned", "count_work", "factorise", "worthwhile"]
+__all__ = ["PathFactor", "Work", "aligned", "count_work", "factor_bytes", "factorise", "worthwhile"]
