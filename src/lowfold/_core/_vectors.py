@@ -20,7 +20,7 @@ class Vectors:
         self.context, self.builder, self.lanes = context, builder, lanes
         self.data = made.data
         self.width = (
-            ir.Constant(ir.IntType(types.intp.bitwidth), lanes) if whole else builder.extract_value(made.shape, 1)
+            ir.Constant(context.get_value_type(types.intp), lanes) if whole else builder.extract_value(made.shape, 1)
         )
         self.itemsize = array_type.dtype.bitwidth // 8
         self.integer = isinstance(array_type.dtype, types.Integer)

@@ -157,7 +157,7 @@ class CentredGram:
         else:
             out = self._times(V)
         out = out - out.mean(axis=0)
-        return self.scale * out
+        return np.asarray(self.scale * out)
 
     def row_means(self) -> Floats:
         """Mean squared distance (or mean inner product) of each point to all points."""

@@ -55,7 +55,7 @@ class GeodesicGram:
 
     def apply(self, V: Floats) -> Floats:
         out = self._times(V - V.mean(axis=0))
-        return -0.5 * (out - out.mean(axis=0))
+        return np.asarray(-0.5 * (out - out.mean(axis=0)))
 
     def row_means(self) -> Floats:
         """Mean squared distance of each point to all points."""
@@ -70,7 +70,7 @@ class GeodesicGram:
     def dense(self) -> Floats:
         P = self.rows(np.arange(self.n))
         means = P.mean(axis=1)
-        return -0.5 * (P - means[:, None] - means[None, :] + means.mean())
+        return np.asarray(-0.5 * (P - means[:, None] - means[None, :] + means.mean()))
 
     def start(self, width: int) -> Floats:
         """A block near the leading eigenvectors."""

@@ -140,7 +140,7 @@ class PathFactor:
 
     def distances(self, sources: Ints, targets: Ints | None = None, *, n_jobs: int | None = None) -> Floats:
         """Rows of distances in float64, from some vertices to some or all."""
-        seeds = Rows(np.arange(len(sources) + 1), sources, np.zeros(len(sources), self.units.dtype))
+        seeds = Rows(np.arange(len(sources) + 1), sources.astype(np.int32), np.zeros(len(sources), self.units.dtype))
         columns = None if targets is None else targets.astype(np.int32)
         out = np.empty((len(sources), len(self.tree.order) if targets is None else len(targets)))
         self.solve(seeds, columns, self.units.limit(np.inf), out, n_jobs=n_jobs)

@@ -83,8 +83,8 @@ def units_of(edges: Rows, seed_lengths: Floats, dtype: np.dtype[Any], undirected
     longest = max(float(used.max(initial=0.0)), farthest)
     if dtype == np.float32 and undirected:
         positive = used[used > 0]
-        typical = float(np.median(positive)) if len(positive) else 1.0
-        units = integer_units(n + 1, 2 * _eccentricity(edges) + farthest, typical)
+        short = float(np.quantile(positive, 0.1)) if len(positive) else 1.0
+        units = integer_units(n + 1, 2 * _eccentricity(edges) + farthest, short)
         if units is not None:
             return units
     return float_units(n + 1, longest)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FAR = 2**30 - 1  # no path, in int32: the sum of two of them still fits
-COARSE = 1e-4  # of the median length: where half a unit of int32 is more, as between far clusters, float64 sums
+COARSE = 1e-4  # of a short edge: where half a unit of int32 is more, as between far clusters, float64 sums
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ def float_units(n: int, longest: float) -> Units:
     return Units(np.dtype(np.float64), 2.0 ** (math.ceil(math.log2(whole)) - 52) if usual else 1.0)
 
 
-def integer_units(n: int, reach: float, typical: float) -> Units | None:
-    """Int32 labels for distances up to `reach` along at most n edges; None where they are too coarse.
+def integer_units(n: int, reach: float, short: float) -> Units | None:
+    """Int32 labels for distances up to `reach` along at most n edges; None where they are too coarse for `short` edges.
 
     Lengths change by at most 2^-30 `reach`: `reach` is at most four times the longest distance.
     """
@@ -61,7 +61,7 @@ def integer_units(n: int, reach: float, typical: float) -> Units | None:
     if room <= 0:
         return None
     unit = 2.0 ** math.ceil(math.log2(reach / room))
-    return Units(np.dtype(np.int32), unit) if unit / 2 <= COARSE * typical else None
+    return Units(np.dtype(np.int32), unit) if unit / 2 <= COARSE * short else None
 
 
 __all__ = ["FAR", "Units", "float_units", "integer_units"]
