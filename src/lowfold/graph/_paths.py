@@ -58,7 +58,8 @@ def shortest_paths(
         the targets.
     dtype
         float64: lengths rounded to 2^-53 of n times the longest edge. float32: to 2e-9 of the longest distance, summed
-        in int32; in float64 for directed graphs and where this rounding would change the shortest tenth of the edges by more than 1e-4.
+        in int32; in float64 for directed graphs and where this would change the shortest tenth of the edges by more
+        than 1e-4.
     out
         Where to write, (n_sources, n_targets) of `dtype`; made when None. Beside it the forward search needs 256 bytes
         per vertex and thread, the backward search an array of the same size.
