@@ -176,10 +176,13 @@ class Isomap(Symmetrized, Seeded, GraphMethod):
         them.
         """
         self._of_one_model("operator()")
-        L, paths, run = self.landmarks_, self.paths, self._run()
+        L, run = self.landmarks_, self._run()
+        D: AnyFloats | PathFactor
         if L is None:
-            return centred_gram(all_geodesics(self.graph_, method=paths, run=run), shift=self.shift_, run=run)
-        return centred_gram(geodesics(self.graph_, L, L, method=paths, run=run), shift=self.shift_, run=run)
+            D = all_geodesics(self.graph_, method=self.paths, run=run)
+        else:
+            D = geodesics(self.graph_, L, L, method=self.paths, run=run)
+        return centred_gram(D, shift=float(self.shift_), run=run)
 
     def residual_variance(self, dims: NDArray[np.int64] | None = None, *, max_points: int = 2000) -> Floats:
         """1 - R^2 between geodesic and embedded distances for d = 1..10, on at most `max_points` rows of the data.
