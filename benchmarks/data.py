@@ -27,6 +27,27 @@ def swiss_roll(n: int, options: dict[str, Any]) -> Data:
     return Data(X, np.column_stack([length, s]), options)
 
 
+def s_curve(n: int, options: dict[str, Any]) -> Data:
+    """(sin t, s, sign(t) (cos t - 1)), t in 3 pi / 2 [-1, 1]; true coordinates (t, s)."""
+    rng = np.random.default_rng(0)
+    t, s = 3 * np.pi * (rng.random(n) - 0.5), 2 * rng.random(n)
+    return Data(np.column_stack([np.sin(t), s, np.sign(t) * (np.cos(t) - 1)]), np.column_stack([t, s]), options)
+
+
+def sphere_cap(n: int, options: dict[str, Any]) -> Data:
+    """Even points of the unit sphere above a height of 0.2."""
+    rng = np.random.default_rng(0)
+    z, angle = 0.2 + 0.8 * rng.random(n), 2 * np.pi * rng.random(n)
+    r = np.sqrt(1 - z * z)
+    return Data(np.column_stack([r * np.cos(angle), r * np.sin(angle), z]), None, options)
+
+
+def cube(n: int, options: dict[str, Any]) -> Data:
+    """Even points of a cube of `dim` dimensions."""
+    X = np.random.default_rng(0).random((n, options["dim"]))
+    return Data(X, X, options)
+
+
 def sparse_rows(n: int, options: dict[str, Any]) -> Data:
     """float32 rows in `columns` dimensions of which a `share` of the entries is not zero, as counts of words are."""
     from scipy.sparse import csr_array

@@ -57,13 +57,13 @@ def test_bounds_on_an_arc_of_the_unit_circle(n: int, eps: float) -> None:
     assert lambda_2 < 1
     upper = np.triu_indices(n, 1)
     quotient = geodesics(graph)[upper] / d_true[upper]
-    assert quotient.min() >= 1 - lambda_1 - 1e-12
+    assert quotient.min() >= 1 - lambda_1 - 1e-11
     assert quotient.max() <= 1 + lambda_2
     # lengths of edges measured along the manifold: d_M <= d_S <= (1 + 4 delta / eps) d_M
     edges = graph.edges()
     along = Graph.from_edges(n, edges, d_true[edges[:, 0], edges[:, 1]])
     quotient = geodesics(along)[upper] / d_true[upper]
-    assert quotient.min() >= 1 - 1e-12
+    assert quotient.min() >= 1 - 1e-11  # lengths are rounded to whole units, 2^-53 of n longest edges
     assert quotient.max() <= 1 + lambda_2
 
 

@@ -39,7 +39,7 @@ def test_the_count_is_an_upper_bound_of_what_superlu_stores_in_that_order(sides:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_fronts_hold_every_entry_of_symbolic_elimination(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lowfold.spectral._cholesky.LEAF", (2, 4))
+    monkeypatch.setattr("lowfold.graph._dissection.LEAF", (2, 4))
     B = sp.random_array((60, 60), density=0.03, rng=np.random.default_rng(seed))
     A = sp.csr_array(B + B.T + sp.eye_array(60))
     tree = count_fill(A).tree
@@ -108,7 +108,7 @@ def laplacian_of(W: sp.csr_array) -> sp.csr_array:
 @pytest.mark.parametrize("name", shapes())
 def test_factorise_solves_the_shifted_system(name: str, branches: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With everything in one branch, as usual, and with every node in the trunk."""
-    monkeypatch.setattr("lowfold.spectral._cholesky.BRANCHES", branches)
+    monkeypatch.setattr("lowfold.graph._dissection.BRANCHES", branches)
     A = shapes()[name]
     solve = factorise(A, 0.3, count_fill(A))
     b = np.random.default_rng(0).normal(size=(A.shape[0], 2))

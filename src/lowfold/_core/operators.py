@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol, runtime_checkable
@@ -18,8 +19,9 @@ from scipy.sparse import csr_array, diags_array, eye_array
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import compiled
 from lowfold._core.parallel import block_slices, run_blocks
-from lowfold._core.types import Floats
+from lowfold._core.types import Floats, Ints
 
+LANDMARKS = 256  # points from which a first guess of the leading eigenvectors is made
 COMPILED_FROM = 1_000  # points; below, a product takes less time than loading the compiled loops
 
 
@@ -128,6 +130,15 @@ class CentredGram:
     def n(self) -> int:
         return int(self.distances.shape[0])
 
+    @property
+    def scale(self) -> float:
+        """Of the powers that `rows` gives: G = scale H P H."""
+        return 1.0 if self.gram else -0.5
+
+    def rows(self, chosen: Ints) -> Floats:
+        """Squares of the distances (or inner products) from some points to all."""
+        return np.vstack([self._block(slice(i, i + 1)) for i in chosen.tolist()])
+
     def _block(self, rows: slice) -> Floats:
         block = self.distances[rows].astype(np.float64)
         if self.squared or self.gram:
@@ -138,18 +149,26 @@ class CentredGram:
         return np.square(block, out=block)
 
     def apply(self, V: Floats) -> Floats:
-        out = self._times(V - V.mean(axis=0))
-        out -= out.mean(axis=0)
-        return out if self.gram else -0.5 * out
+        V = V - V.mean(axis=0)
+        if not self._known:  # a pass over the distances is what all of this costs: the first one serves the means too
+            out = self._times(np.column_stack([V, np.ones(self.n)]))
+            self._known["row_means"] = out[:, -1] / self.n
+            out = out[:, :-1]
+        else:
+            out = self._times(V)
+        out = out - out.mean(axis=0)
+        return np.asarray(self.scale * out)
 
     def row_means(self) -> Floats:
         """Mean squared distance (or mean inner product) of each point to all points."""
-        return self._row_means
+        if not self._known:
+            self._known["row_means"] = self._times(np.ones((self.n, 1)))[:, 0] / self.n
+        return self._known["row_means"]
 
     @cached_property
-    def _row_means(self) -> Floats:
-        """Kept, because the trace needs it too and a pass over the distances is what everything here costs."""
-        return self._times(np.ones((self.n, 1)))[:, 0] / self.n
+    def _known(self) -> dict[str, Floats]:
+        """Row means, from the first pass that is made."""
+        return {}
 
     def _times(self, V: Floats) -> Floats:
         """(D o D) V, or D V where D holds squares or inner products."""
@@ -164,15 +183,17 @@ class CentredGram:
         else:
             loops = compiled("lowfold._core._product_loops")
             rows = block_slices(self.n, 256)
-            Vt = np.zeros((V.shape[1], -(-self.n // loops.TILE) * loops.TILE))
-            Vt[:, : self.n] = V.T
+            W = np.zeros((self.n, -(-V.shape[1] // loops.COLUMNS) * loops.COLUMNS))
+            W[:, : V.shape[1]] = V
+            out = np.empty_like(W)
+            every = np.arange(self.n, dtype=np.int32)
             shift = self.shift if square else 0.0
 
             def work(i: int) -> None:
-                loops.times_powers(self.distances, Vt, square, shift, rows[i].start, rows[i].stop, out)
+                loops.times_powers(self.distances, W, every, square, shift, rows[i].start, rows[i].stop, out)
 
         run_blocks(work, len(rows), n_jobs=self.n_jobs)
-        return out
+        return np.ascontiguousarray(out[:, : V.shape[1]])
 
     def trace(self) -> float:
         """Sum of the eigenvalues: half the mean squared distance times n, tr(G) = (1/2n) sum_ij d_ij^2."""
@@ -184,6 +205,10 @@ class CentredGram:
             diagonal = np.zeros(self.n) if self.shift else diagonal**2
         return float(0.5 * means.sum() - 0.5 * diagonal.sum())
 
+    def start(self, width: int) -> Floats:
+        """A block near the leading eigenvectors."""
+        return landmark_start(self.n, lambda chosen: -2 * self.scale * self.rows(chosen), width)
+
     def dense(self) -> Floats:
         S = self._block(slice(0, self.n))
         means = S.mean(axis=1)
@@ -191,6 +216,28 @@ class CentredGram:
         S -= means[None, :]
         S += means.mean()
         return S if self.gram else -0.5 * S
+
+
+def landmark_start(n: int, rows: Callable[[Ints], Floats], width: int) -> Floats:
+    """A block (n, width) near the leading eigenvectors of -1/2 H S H: classical MDS of some points, then triangulation.
+
+    `rows(chosen)` are rows of S. Two columns stay random, so that nothing is missed which the points do not see.
+    """
+    block = np.random.default_rng([n, width]).normal(size=(n, width))
+    guessed = min(width - 2, LANDMARKS // 4)
+    if n < 4 * LANDMARKS or guessed < 1:
+        return block
+    chosen = np.linspace(0, n - 1, LANDMARKS).astype(np.int64)
+    S = rows(chosen)
+    means = S.mean(axis=0)
+    B = S[:, chosen] - means[chosen]
+    B = -0.5 * (B - B.mean(axis=1)[:, None])
+    _, U = np.linalg.eigh((B + B.T) / 2)
+    guess = (S - means).T @ U[:, ::-1][:, :guessed]
+    size = np.linalg.norm(guess, axis=0)
+    good = np.isfinite(size) & (size > 0)
+    block[:, : good.sum()] = guess[:, good] / size[good]
+    return block
 
 
 def multiply(matrix: csr_array, V: Floats, *, n_jobs: int | None = None) -> Floats:

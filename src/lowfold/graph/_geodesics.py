@@ -7,18 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lowfold._core.memory import require
+from lowfold._core.memory import fits, require
 from lowfold._core.run import Run
+from lowfold._core.types import AnyFloats
 from lowfold.graph._dijkstra import floyd_warshall
 from lowfold.graph._foreign import as_graph
-from lowfold.graph._paths import seeded_paths, shortest_paths
+from lowfold.graph._minplus import PathFactor, count_work
+from lowfold.graph._paths import path_factor, seeded_paths, shortest_paths
 from lowfold.graph._types import Graph, Neighbors
 
 FLOAT32_FROM = 5_000  # above this many points geodesics are stored in float32
+PATIENCE = 5e13  # additions of one product without the matrix, some twenty minutes on two cores; beyond, landmarks
 
 
 def geodesic_dtype(n: int) -> type[np.floating[Any]]:
-    """float64 up to 5,000 points, float32 above: the sums' relative error, about 1e-6, is far below the graph's own."""
+    """float64 up to 5,000 points, float32 above, with rounding to 2e-9 of the longest distance."""
     return np.float64 if n <= FLOAT32_FROM else np.float32
 
 
@@ -64,6 +67,24 @@ def geodesics(
             n_jobs=run.n_jobs,
             progress=progress,
         )
+
+
+def all_geodesics(graph: Graph, *, method: str = "auto", run: Run | None = None) -> AnyFloats | PathFactor:
+    """Distances of all pairs of a connected graph: their matrix, or the fronts from which products make them again.
+
+    The fronts, for `centred_gram`, are taken where the matrix does not fit the memory budget: O(N^1.5) numbers on a
+    surface. In many dimensions they do not fit either, or products with them would take hours: then the error about the
+    matrix says what to do.
+    """
+    run = run or Run()
+    n = graph.n
+    dtype = np.dtype(geodesic_dtype(n))
+    if method in ("auto", "eliminate") and not fits(1.05 * dtype.itemsize * float(n) ** 2):
+        with run.stage("fronts of the geodesics"):
+            factor = path_factor(graph.indptr, graph.indices, graph.lengths, dtype=dtype, n_jobs=run.n_jobs)
+        if factor is not None and n * count_work(factor.tree).row <= PATIENCE:
+            return factor
+    return geodesics(graph, method=method, run=run)
 
 
 def _dense(graph: Graph | Neighbors, lengths: NDArray[np.float64]) -> NDArray[np.float64]:

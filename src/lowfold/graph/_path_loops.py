@@ -4,9 +4,9 @@ A batch carries LANES = ROW_BYTES / itemsize sources at once. `labels[v]` is one
 per source, and every edge operation works on whole rows, so the machine's vector unit serves all sources of the batch
 together.
 
-Labels are corrected until no edge improves one: at the end labels[v] = min over paths of the sum of lengths, added
-from the source on. Floating addition is monotone, so this least fixed point is one number, whatever the order of the
-corrections: sweeps, Dijkstra, batches and threads all give the same bits.
+Labels are whole numbers of a unit, int32 or float64, with `far` for no path (`_units`), and are corrected until no edge
+improves one: at the end labels[v] = min over paths of the sum of lengths. Their sums are exact, so this is one number,
+whatever the order of the corrections: sweeps, Dijkstra, batches and threads all give the same bits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from numba import njit
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-ROW_BYTES = 256  # 64 float32 or 32 float64 sources: measured better than 64 and 128 bytes from 2,000 vertices on
+from lowfold._core._vectors import Vectors
+
+ROW_BYTES = 256  # 64 int32 or 32 float64 sources: measured better than 64 and 128 bytes from 2,000 vertices on
+TURN_BYTES = 32  # of a row that is transposed in registers
 ARITY = 4  # children per heap node
 REWORK = 0.5  # visits per vertex beyond the first before `correct` changes to sweeps
 ONE = np.uint64(1)
@@ -35,34 +38,13 @@ def lanes_of(dtype):
 
 
 # --- Row operations, written as vector instructions -----------------------------------------------------------------
-# LLVM does not vectorise these loops by itself: it cannot know that two rows of one array do not overlap, and it splits
-# "improves and was visited" into two branches, of which the second is a coin toss (2.4 times slower with 16 lanes).
+# By itself LLVM splits "improves and was visited" into two branches, of which the second is a coin toss (2.4 times
+# slower with 16 lanes).
 
 
-class _Rows:
-    """Code generation for the rows of a C-contiguous (n, LANES) array."""
-
-    def __init__(self, context, builder, array_type, array):
-        self.context, self.builder = context, builder
-        self.data = context.make_array(array_type)(context, builder, array).data
-        self.itemsize = array_type.dtype.bitwidth // 8
-        self.lanes = lanes_of(f"f{self.itemsize}")
-        self.vector = ir.VectorType(context.get_value_type(array_type.dtype), self.lanes)
-
-    def pointer(self, v, v_type):
-        index = self.context.cast(self.builder, v, v_type, types.intp)
-        first = self.builder.gep(self.data, [self.builder.mul(index, ir.Constant(index.type, self.lanes))])
-        return self.builder.bitcast(first, self.vector.as_pointer())
-
-    def load(self, v, v_type):
-        return self.builder.load(self.pointer(v, v_type), align=self.itemsize)
-
-    def spread(self, scalar, vector):
-        """`scalar` in every lane."""
-        undefined = ir.Constant(vector, ir.Undefined)
-        one = self.builder.insert_element(undefined, scalar, ir.Constant(ir.IntType(32), 0))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
-        return self.builder.shuffle_vector(one, undefined, zeros)
+def _rows(context, builder, array_type, array):
+    """Whole rows of labels."""
+    return Vectors(context, builder, array_type, array, lanes_of(f"f{array_type.dtype.bitwidth // 8}"), whole=True)
 
 
 def _edges(context, builder, signature, args, first: int):
@@ -75,15 +57,15 @@ def pull(typing_context, labels, v, indices, lengths, start, stop):
     """labels[v] = min(labels[v], labels[u] + length) over the edges (u, v) stored in [start, stop)."""
 
     def generate(context, builder, signature, args):
-        rows = _Rows(context, builder, signature.args[0], args[0])
+        rows = _rows(context, builder, signature.args[0], args[0])
         tails, weights = _edges(context, builder, signature, args, 2)
-        best = cgutils.alloca_once_value(builder, rows.load(args[1], signature.args[1]))
+        mine = rows.row(args[1], signature.args[1])
+        best = cgutils.alloca_once_value(builder, rows.load(mine))
         with cgutils.for_range_slice(builder, args[4], args[5], ir.Constant(args[4].type, 1), inc=True) as (edge, _):
-            tail = rows.load(builder.load(builder.gep(tails, [edge])), signature.args[2].dtype)
-            weight = rows.spread(builder.load(builder.gep(weights, [edge])), rows.vector)
-            through, old = builder.fadd(tail, weight), builder.load(best)
-            builder.store(builder.select(builder.fcmp_ordered("<", through, old), through, old), best)
-        builder.store(builder.load(best), rows.pointer(args[1], signature.args[1]), align=rows.itemsize)
+            tail = rows.load(rows.row(builder.load(builder.gep(tails, [edge])), signature.args[2].dtype))
+            weight = rows.spread(builder.load(builder.gep(weights, [edge])))
+            builder.store(rows.smaller(rows.plus(tail, weight), builder.load(best)), best)
+        rows.store(builder.load(best), mine)
         return context.get_dummy_value()
 
     return types.void(labels, v, indices, lengths, start, stop), generate
@@ -94,12 +76,12 @@ def loose(typing_context, labels, v, indices, lengths, start, stop, position, fr
     """True if labels[v] + length < labels[u] in a lane of an edge (v, u) in [start, stop) with position[u] < front."""
 
     def generate(context, builder, signature, args):
-        rows = _Rows(context, builder, signature.args[0], args[0])
+        rows = _rows(context, builder, signature.args[0], args[0])
         heads, weights = _edges(context, builder, signature, args, 2)
         places = context.make_array(signature.args[6])(context, builder, args[6]).data
         mask = ir.VectorType(ir.IntType(1), rows.lanes)
         bits = ir.IntType(rows.lanes)
-        mine = rows.load(args[1], signature.args[1])
+        mine = rows.load(rows.row(args[1], signature.args[1]))
         found = cgutils.alloca_once_value(builder, ir.Constant(bits, 0))
         with cgutils.for_range_slice(builder, args[4], args[5], ir.Constant(args[4].type, 1), inc=True) as (edge, _):
             head = builder.load(builder.gep(heads, [edge]))
@@ -108,8 +90,8 @@ def loose(typing_context, labels, v, indices, lengths, start, stop, position, fr
             )
             place = context.cast(builder, place, signature.args[6].dtype, types.intp)
             visited = rows.spread(builder.icmp_signed("<", place, args[7]), mask)
-            weight = rows.spread(builder.load(builder.gep(weights, [edge])), rows.vector)
-            improves = builder.fcmp_ordered("<", builder.fadd(mine, weight), rows.load(head, signature.args[2].dtype))
+            weight = rows.spread(builder.load(builder.gep(weights, [edge])))
+            improves = rows.less(rows.plus(mine, weight), rows.load(rows.row(head, signature.args[2].dtype)))
             hit = builder.bitcast(builder.and_(improves, visited), bits)
             builder.store(builder.or_(builder.load(found), hit), found)
         return builder.icmp_unsigned("!=", builder.load(found), ir.Constant(bits, 0))
@@ -167,6 +149,7 @@ def settle(
     seeds,
     seed_lengths,
     limit,
+    far,
     wanted,
     n_wanted,
     distance,
@@ -176,17 +159,17 @@ def settle(
     """Dijkstra from a set of (vertex, initial distance): fill `distance`, write the vertices to `order` as they settle.
 
     Stops beyond `limit`, or once `n_wanted` vertices with wanted[v] are settled (n_wanted < 0: never). Returns how many
-    vertices settled; `distance` of the others is inf or not final.
+    vertices settled; `distance` of the others is `far` or not final.
     """
     keys, vertices, slot = heap
-    distance[:] = np.inf
+    distance[:] = far
     size = 0
     count = 0
     for s in range(len(seeds)):
         v = seeds[s]
         d = seed_lengths[s]
         if d <= limit and d < distance[v]:
-            place = slot[v] if distance[v] != np.inf else size
+            place = slot[v] if distance[v] != far else size
             size = max(size, place + 1)
             distance[v] = d
             _sift_up(keys, vertices, slot, place, d, v)
@@ -206,7 +189,7 @@ def settle(
             u = indices[e]
             d = base + lengths[e]
             if d < distance[u] and d <= limit:
-                place = slot[u] if distance[u] != np.inf else size
+                place = slot[u] if distance[u] != far else size
                 size = max(size, place + 1)
                 distance[u] = d
                 _sift_up(keys, vertices, slot, place, d, u)
@@ -220,8 +203,8 @@ def new_heap(n, like):
 
 
 @njit(nogil=True, cache=True)
-def dijkstra_rows(out_edges, seeds, rows, columns, limit, early, out):
-    """out[r, j] = distance from seed set r to vertex columns[j], for r in rows, one Dijkstra each.
+def dijkstra_rows(out_edges, seeds, rows, columns, limit, far, unit, early, out):
+    """out[r, j] = distance from seed set r to vertex columns[j], for r in rows, one Dijkstra each; unit undone.
 
     With `early` a search ends once all columns are settled.
     """
@@ -247,6 +230,7 @@ def dijkstra_rows(out_edges, seeds, rows, columns, limit, early, out):
             seed_indices[mine],
             seed_lengths[mine],
             limit,
+            far,
             wanted,
             n_wanted,
             distance,
@@ -254,7 +238,8 @@ def dijkstra_rows(out_edges, seeds, rows, columns, limit, early, out):
             heap,
         )
         for j in range(len(columns)):
-            out[r, j] = distance[columns[j]]
+            d = distance[columns[j]]
+            out[r, j] = d * unit if d < far else np.inf
 
 
 # --- Sweeps: label correcting in the order of one Dijkstra per batch ------------------------------------------------
@@ -324,27 +309,83 @@ def correct(out_edges, in_edges, labels, order, position, n_order, due, budget):
                         word = min(word, p >> 6)
 
 
-@njit(nogil=True, cache=True)
-def _store(labels, rows, columns, limit, out):
-    """out[rows[lane], j] = labels[columns[j], lane], inf beyond `limit`; by tiles that stay in the nearest cache."""
-    width = 64
-    tile = np.empty((width, labels.shape[1]), labels.dtype)
-    for first in range(0, len(columns), width):
-        n_here = min(width, len(columns) - first)
-        for j in range(n_here):
-            source = labels[columns[first + j]]
-            for lane in range(len(source)):
-                d = source[lane]
-                tile[j, lane] = d if d <= limit else np.inf
-        for lane in range(len(rows)):
-            target = out[rows[lane], first : first + n_here]
-            column = tile[:, lane]
-            for j in range(n_here):
-                target[j] = column[j]
+@intrinsic
+def turn(typing_context, labels, lane, columns, first, limit, unit, rows, out):
+    """out[rows[lane + l], first + j] = unit labels[columns[first + j], lane + l], inf beyond `limit`: a square block.
+
+    As many lanes and columns as 32 bytes hold, transposed in registers.
+    """
+
+    def generate(context, builder, signature, args):
+        width = TURN_BYTES * 8 // signature.args[0].dtype.bitwidth
+        source = Vectors(context, builder, signature.args[0], args[0], width, whole=False)
+        target = Vectors(context, builder, signature.args[7], args[7], width, whole=False)
+        names, places = (context.make_array(signature.args[i])(context, builder, args[i]).data for i in (2, 6))
+        nowhere = ir.Constant(target.vector, [float("inf")] * width)
+        bound, factor = source.spread(args[4]), target.spread(args[5])
+
+        def one(array, at, i):
+            return builder.load(builder.gep(array, [builder.add(at, ir.Constant(at.type, i))]))
+
+        lines = []
+        for j in range(width):
+            line = source.load(source.row(one(names, args[3], j), signature.args[2].dtype), args[1])
+            beyond = source.less(bound, line)
+            if source.integer:
+                line = builder.sitofp(line, target.vector)
+            elif source.itemsize > target.itemsize:
+                line = builder.fptrunc(line, target.vector)
+            lines.append(builder.select(beyond, nowhere, builder.fmul(line, factor)))
+        for i, line in enumerate(_transposed(builder, lines)):
+            target.store(line, target.row(one(places, args[1], i), signature.args[6].dtype), args[3])
+        return context.get_dummy_value()
+
+    n = types.intp
+    return types.void(labels, n, columns, n, labels.dtype, out.dtype, rows, out), generate
+
+
+def _transposed(builder, lines):
+    """Lines of a square block become its columns: blocks of half the size change places, at every scale."""
+    width = len(lines)
+    half = width // 2
+    while half:
+        turned = list(lines)
+        for i in range(width):
+            if not i & half:
+                near = [k if not k & half else width + k - half for k in range(width)]
+                far = [k + half if not k & half else width + k for k in range(width)]
+                for place, mask in ((i, near), (i + half, far)):
+                    chosen = ir.Constant(ir.VectorType(ir.IntType(32), width), mask)
+                    turned[place] = builder.shuffle_vector(lines[i], lines[i + half], chosen)
+        lines = turned
+        half //= 2
+    return lines
 
 
 @njit(nogil=True, cache=True)
-def sweep_batches(out_edges, in_edges, seeds, batches, columns, limit, labels, out):
+def store_rows(labels, rows, columns, limit, unit, out):
+    """out[rows[lane], j] = unit labels[columns[j], lane], inf beyond `limit`; whole lines of the cache at a time."""
+    width = TURN_BYTES // labels.itemsize
+    scale = out.dtype.type(unit)
+    lanes = len(rows) // width * width
+    line = 64 // out.itemsize
+    whole = len(columns) // line * line if lanes else 0
+    for first in range(0, whole, line):
+        for lane in range(0, lanes, width):
+            for j in range(first, first + line, width):
+                turn(labels, lane, columns, j, limit, scale, rows, out)
+        for lane in range(lanes, len(rows)):
+            for j in range(first, first + line):
+                d = labels[columns[j], lane]
+                out[rows[lane], j] = d * unit if d <= limit else np.inf
+    for lane in range(len(rows)):
+        for j in range(whole, len(columns)):
+            d = labels[columns[j], lane]
+            out[rows[lane], j] = d * unit if d <= limit else np.inf
+
+
+@njit(nogil=True, cache=True)
+def sweep_batches(out_edges, in_edges, seeds, batches, columns, limit, far, unit, labels, out):
     """Fill the rows of `out` named by `batches`, whose row b holds the seed sets of batch b, padded with -1.
 
     Returns how many batches were finished: it stops at the first one for which one Dijkstra search per seed set is
@@ -361,7 +402,7 @@ def sweep_batches(out_edges, in_edges, seeds, batches, columns, limit, labels, o
     wanted = np.zeros(1, np.bool_)
     for b in range(len(batches)):
         rows = batches[b][batches[b] >= 0]
-        labels[:] = np.inf
+        labels[:] = far
         n_seeds = 0
         for lane in range(len(rows)):
             n_seeds += seed_indptr[rows[lane] + 1] - seed_indptr[rows[lane]]
@@ -376,7 +417,9 @@ def sweep_batches(out_edges, in_edges, seeds, batches, columns, limit, labels, o
                 all_lengths[n_seeds] = seed_lengths[s]
                 n_seeds += 1
         # Distance from the nearest source of the batch: close to every lane's own Dijkstra order.
-        n_order = settle(indptr, indices, lengths, all_seeds, all_lengths, limit, wanted, -1, distance, order, heap)
+        n_order = settle(
+            indptr, indices, lengths, all_seeds, all_lengths, limit, far, wanted, -1, distance, order, heap
+        )
         position[:] = n
         for p in range(n_order):
             position[order[p]] = p
@@ -384,5 +427,5 @@ def sweep_batches(out_edges, in_edges, seeds, batches, columns, limit, labels, o
         budget = len(indices) * max(4, 3 * len(rows) // 8)
         if not correct(out_edges, in_edges, labels, order, position, n_order, due, budget):
             return b
-        _store(labels, rows, columns, limit, out)
+        store_rows(labels, rows, columns, limit, unit, out)
     return len(batches)

@@ -3,58 +3,31 @@
 Graphs come as plain compressed rows: row v holds the edges that leave v; an undirected graph stores every edge in
 both rows. A length of zero is an edge; an absent entry or a length of inf is none.
 
-Sources that lie close together are solved as one batch. One Dijkstra search from all of them gives the order in which
-the batch visits the vertices; nearly every vertex then needs one visit for all sources of the batch, carried in the
-lanes of the vector unit. A batch whose sources lie too far apart for that is handed to Dijkstra, source by source.
-Labels are added up from the source on, whichever way is taken, so method, batches and threads never change a bit of
-the result.
+Three ways. Dijkstra, source by source. Sweeps: sources that lie close together are solved as one batch; one Dijkstra
+search from all of them gives the order in which the batch visits the vertices, and nearly every vertex then needs one
+visit for all sources of the batch, carried in the lanes of the vector unit; a batch whose sources lie too far apart for
+that is handed to Dijkstra. Elimination (`_minplus`): an undirected graph of low intrinsic dimension is factored once,
+and each batch is a solve with the factor.
+
+Lengths are rounded to whole units first (`_units`), so sums are exact: method, batches and threads never change a bit
+of the result, and distances along undirected edges are symmetric.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
-from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.jit import compiled
-from lowfold._core.parallel import Progress, block_slices, run_blocks
+from lowfold._core.parallel import Progress
 from lowfold._core.types import AnyFloats, Ints
 from lowfold.graph._dijkstra import checked_vertices
-
-Method = Literal["auto", "sweep", "dijkstra"]
-
-N_LANDMARKS = 8
-FEW = 64  # below this many rows far apart, preparing batches costs more than it saves
-DIJKSTRA_PER_BLOCK = 32
-HOPELESS = 3  # batches given up before all the rest goes to Dijkstra
-
-
-class _Rows(NamedTuple):
-    """Compressed rows in the types that the loops are compiled for.
-
-    As edges: row v holds the heads and lengths of the edges that leave v. As seeds: row r of the result starts from
-    these vertices at these initial distances.
-    """
-
-    indptr: Ints
-    indices: NDArray[np.int32]
-    lengths: AnyFloats
-
-
-class _Task(NamedTuple):
-    """What one call asks for."""
-
-    edges: _Rows
-    seeds: _Rows
-    columns: NDArray[np.int32] | None
-    limit: float
-    method: Method
-    n_jobs: int | None
-    progress: Progress | None
+from lowfold.graph._minplus import PathFactor, factorise, worthwhile
+from lowfold.graph._path_task import FEW, Method, Rows, Task, is_undirected, make_task, transpose, units_of
+from lowfold.graph._sweeps import dijkstra_each, sweep
 
 
 def shortest_paths(
@@ -82,10 +55,11 @@ def shortest_paths(
         Compressed rows of out-edges, lengths >= 0. An undirected graph stores each edge in both rows.
     sources, targets
         Vertices, repeats allowed; None is all of them. With fewer targets than sources the search runs backwards from
-        the targets, which adds the same lengths in the opposite order (equal up to rounding).
+        the targets.
     dtype
-        float64: the sums that Dijkstra's algorithm computes, bit for bit. float32: lengths and sums in float32,
-        relative error about 1e-7 times the root of the number of edges on the path (at most that number times 6e-8).
+        float64: lengths rounded to 2^-53 of n times the longest edge. float32: to 2e-9 of the longest distance, summed
+        in int32; in float64 for directed graphs and where this would change the shortest tenth of the edges by more
+        than 1e-4.
     out
         Where to write, (n_sources, n_targets) of `dtype`; made when None. Beside it the forward search needs 256 bytes
         per vertex and thread, the backward search an array of the same size.
@@ -93,7 +67,9 @@ def shortest_paths(
         Threads; None is all cores allowed. The result does not depend on it.
     method
         "sweep" solves batches of neighbouring sources and hands a batch that would be slow to Dijkstra; "dijkstra" runs
-        one search per source, which ends once all targets are reached; "auto" does so for fewer than 64 sources.
+        one search per source, which ends once all targets are reached; "eliminate" factors an undirected graph in the
+        (min, +) algebra. "auto": Dijkstra for fewer than 64 sources, elimination where its counted work is less than
+        the sweeps'. All give the same bits.
     progress
         Called with the finished share between blocks of work.
     limit
@@ -113,13 +89,14 @@ def shortest_paths(
     rows = np.arange(n, dtype=np.int32) if sources is None else checked_vertices(sources, n, "sources").astype(np.int32)
     columns = None if targets is None else checked_vertices(targets, n, "targets").astype(np.int32)
     n_columns = n if columns is None else len(columns)
-    result = _result(out, (len(rows), n_columns), edges.lengths.dtype)
+    result = _result(out, (len(rows), n_columns), np.dtype(dtype))
     limit = _checked_limit(limit)
+    ask = (limit, _known(method), n_jobs, progress)
     if columns is not None and n_columns < len(rows):
-        backwards = _Task(_transpose(edges), _single(columns, edges), rows, limit, _known(method), n_jobs, progress)
-        result[:] = _solve(backwards, np.empty((n_columns, len(rows)), edges.lengths.dtype)).T
+        backwards = make_task(transpose(edges), _single(columns), rows, result.dtype, *ask)
+        result[:] = _solve(backwards, np.empty((n_columns, len(rows)), result.dtype)).T
         return result
-    return _solve(_Task(edges, _single(rows, edges), columns, limit, _known(method), n_jobs, progress), result)
+    return _solve(make_task(edges, _single(rows), columns, result.dtype, *ask), result)
 
 
 def seeded_paths(
@@ -152,206 +129,64 @@ def seeded_paths(
     """
     edges = _checked_edges(indptr, indices, lengths, dtype)
     n = len(edges.indptr) - 1
-    seeds = _Rows(*_checked_rows(seed_indptr, seed_indices, seed_lengths, n, edges.lengths.dtype, "seed_"))
-    result = _result(out, (len(seeds.indptr) - 1, n), edges.lengths.dtype)
-    return _solve(_Task(edges, seeds, None, _checked_limit(limit), _known(method), n_jobs, progress), result)
+    seeds = Rows(*_checked_rows(seed_indptr, seed_indices, seed_lengths, n, np.dtype(dtype), "seed_"))
+    result = _result(out, (len(seeds.indptr) - 1, n), np.dtype(dtype))
+    ask = (_checked_limit(limit), _known(method), n_jobs, progress)
+    return _solve(make_task(edges, seeds, None, result.dtype, *ask), result)
 
 
-# --- The two ways to an answer --------------------------------------------------------------------------------------
+# --- The three ways to an answer ------------------------------------------------------------------------------------
 
 
-def _solve(task: _Task, out: AnyFloats) -> AnyFloats:
+def _solve(task: Task, out: AnyFloats) -> AnyFloats:
     if out.size == 0:
         return out
     n_rows = len(task.seeds.indptr) - 1
     if task.method == "dijkstra" or (task.method == "auto" and n_rows < FEW):
-        _dijkstra(task, np.arange(n_rows), out)
+        dijkstra_each(task, np.arange(n_rows), out)
+        return out
+    tree = None
+    if task.undirected and task.method != "sweep":
+        always = task.method == "eliminate"
+        tree = worthwhile(task.edges.indptr, task.edges.indices, n_rows, task.units, any_cost=always)
+    if tree is not None:
+        factor = factorise(tree, task.edges, task.units, n_jobs=task.n_jobs)
+        factor.solve(task.seeds, task.columns, task.limit, out, n_jobs=task.n_jobs, progress=task.progress)
     else:
-        _sweep(task, out)
+        sweep(task, out)
     return out
 
 
-def _columns(task: _Task) -> NDArray[np.int32]:
-    return np.arange(len(task.edges.indptr) - 1, dtype=np.int32) if task.columns is None else task.columns
+def path_factor(
+    indptr: ArrayLike,
+    indices: ArrayLike,
+    lengths: ArrayLike,
+    *,
+    dtype: DTypeLike,
+    n_rows: int | None = None,
+    n_jobs: int | None = None,
+) -> PathFactor | None:
+    """An undirected graph eliminated, for distances of `dtype`; None where `n_rows` rows cost less by sweeps.
 
-
-def _limit(task: _Task) -> Any:
-    """The limit as a number of the labels' type; beyond its range it is none."""
-    dtype = task.edges.lengths.dtype
-    return dtype.type(task.limit if task.limit <= np.finfo(dtype).max else np.inf)
-
-
-def _dijkstra(task: _Task, rows: Ints, out: AnyFloats) -> None:
-    """One search per row."""
-    loops = compiled("lowfold.graph._path_loops")
-    columns, limit = _columns(task), _limit(task)
-    blocks = block_slices(len(rows), DIJKSTRA_PER_BLOCK)
-
-    def work(i: int) -> None:
-        loops.dijkstra_rows(
-            tuple(task.edges), tuple(task.seeds), rows[blocks[i]], columns, limit, task.columns is not None, out
-        )
-
-    run_blocks(work, len(blocks), n_jobs=task.n_jobs, progress=task.progress)
-
-
-def _sweep(task: _Task, out: AnyFloats) -> None:
-    """Batches of neighbouring rows; what they leave over goes to `_dijkstra`."""
-    loops = compiled("lowfold.graph._path_loops")
-    n = len(task.edges.indptr) - 1
-    dtype = task.edges.lengths.dtype
-    lanes = loops.lanes_of(dtype)
-    n_rows = len(task.seeds.indptr) - 1
-    coordinates = _landmark_distances(task.edges, min(N_LANDMARKS, -(-n_rows // lanes)))
-    batches = _batches(coordinates[:, _anchors(task.seeds)], lanes)
-    task = _local(task, np.argsort(coordinates[0], kind="stable"))
-    edges, in_edges, seeds = tuple(task.edges), tuple(_in_edges(task.edges)), tuple(task.seeds)
-    columns, limit = _columns(task), _limit(task)
-    blocks = block_slices(len(batches), _batches_per_block(task.edges, len(batches)))
-    left: list[Ints] = []
-    solved: list[int] = []
-
-    def work(i: int) -> None:
-        block = batches[blocks[i]]
-        labels = _aligned((n, lanes), dtype)
-        while len(block) and len(left) < HOPELESS:
-            done = loops.sweep_batches(edges, in_edges, seeds, block, columns, limit, labels, out)
-            solved.append(done)
-            left.extend(block[done : done + 1])
-            block = block[done + 1 :]
-        left.extend(block)
-
-    def progress(_: float) -> None:
-        if task.progress is not None:
-            task.progress(sum(solved) / len(batches))
-
-    def progress_after(share: float) -> None:
-        if task.progress is not None:
-            task.progress(1 - (1 - share) * len(left) / len(batches))
-
-    run_blocks(work, len(blocks), n_jobs=task.n_jobs, progress=progress)
-    if left:
-        rows = np.sort(np.concatenate(left))
-        _dijkstra(task._replace(progress=progress_after), rows[rows >= 0], out)
-
-
-def _local(task: _Task, order: Ints) -> _Task:
-    """The task with vertices renumbered by `order`: what is close along the graph lies close in memory."""
-    label = np.empty(len(order), dtype=np.int32)
-    label[order] = np.arange(len(order), dtype=np.int32)
-    return task._replace(
-        edges=_relabelled(task.edges, order, label),
-        seeds=task.seeds._replace(indices=label[task.seeds.indices]),
-        columns=label[_columns(task)],
-    )
-
-
-def _batches_per_block(edges: _Rows, n_batches: int) -> int:
-    """About a tenth of a second of work, and at least eight blocks so that threads end together."""
-    seconds = 1.5e-8 * (len(edges.indices) + 4 * len(edges.indptr))
-    return max(1, min(int(0.1 / seconds), n_batches // 8))
-
-
-# --- Which sources go together --------------------------------------------------------------------------------------
-
-
-def _landmark_distances(edges: _Rows, n_landmarks: int) -> AnyFloats:
-    """Distances (n_landmarks, n) from vertices far from each other: coordinates in which neighbours are close."""
-    loops = compiled("lowfold.graph._path_loops")
-    n = len(edges.indptr) - 1
-    dtype = edges.lengths.dtype
-    heap = loops.new_heap(n, edges.lengths)
-    order = np.empty(n, np.int32)
-    wanted = np.zeros(1, np.bool_)
-    coordinates = np.empty((n_landmarks + 1, n), dtype)
-    zero, limit = np.zeros(1, dtype), dtype.type(np.inf)
-    nearest = np.full(n, np.inf, dtype)
-    landmark = 0
-    for i in range(n_landmarks + 1):
-        start = np.array([landmark], np.int32)
-        loops.settle(*edges, start, zero, limit, wanted, -1, coordinates[i], order, heap)
-        if i > 0:  # the first search only finds a vertex at the rim
-            nearest = np.minimum(nearest, coordinates[i])
-        landmark = int(np.argmax(nearest if i > 0 else coordinates[0]))
-    coordinates = coordinates[1:]
-    reached = np.isfinite(coordinates)
-    coordinates[~reached] = -coordinates[reached].max()  # apart from all that can be reached
-    return coordinates
-
-
-def _anchors(seeds: _Rows) -> Ints:
-    """For each row the seed at the smallest initial distance; vertex 0 for a row without seeds."""
-    counts = np.diff(seeds.indptr)
-    nearest_first = np.lexsort((seeds.lengths, np.repeat(np.arange(len(counts)), counts)))
-    anchors = np.zeros(len(counts), np.int64)
-    anchors[counts > 0] = seeds.indices[nearest_first[seeds.indptr[:-1][counts > 0]]]
-    return anchors
-
-
-def _batches(coordinates: AnyFloats, lanes: int) -> Ints:
-    """Groups of `lanes` columns that are close together, as rows of column numbers; the last is padded with -1.
-
-    Recursive halving along the coordinate of largest extent, at multiples of `lanes`, so that only one group is not
-    full.
+    n_rows=None: at any cost of time; None where the fronts do not fit.
     """
-    n = coordinates.shape[1]
-    groups: list[Ints] = []
-    waiting = [np.arange(n)]
-    while waiting:
-        members = waiting.pop()
-        if len(members) <= lanes:
-            groups.append(members)
-            continue
-        here = coordinates[:, members]
-        widest = here[np.argmax(np.ptp(here, axis=1))]
-        half = lanes * -(-len(members) // (2 * lanes))
-        parted = members[np.argpartition(widest, half - 1)]
-        waiting += [parted[half:], parted[:half]]
-    batches = np.full((len(groups), lanes), -1, dtype=np.int64)
-    for batch, members in zip(batches, groups, strict=True):
-        batch[: len(members)] = members
-    return batches
+    edges = _checked_edges(indptr, indices, lengths, dtype)
+    if not is_undirected(edges):
+        return None
+    units = units_of(edges, np.zeros(0), np.dtype(dtype), True)
+    n = len(edges.indptr) - 1
+    tree = worthwhile(edges.indptr, edges.indices, n if n_rows is None else n_rows, units, any_cost=n_rows is None)
+    if tree is None:
+        return None
+    return factorise(tree, edges._replace(lengths=units.of(edges.lengths)), units, n_jobs=n_jobs)
 
 
 # --- Plain arrays in, kernel arrays out -----------------------------------------------------------------------------
 
 
-def _relabelled(edges: _Rows, order: Ints, label: NDArray[np.int32]) -> _Rows:
-    """The graph whose vertex i is the old vertex order[i]."""
-    degrees = np.diff(edges.indptr)[order]
-    indptr = np.concatenate([[0], np.cumsum(degrees)])
-    take = np.arange(len(edges.indices)) + np.repeat(edges.indptr[:-1][order] - indptr[:-1], degrees)
-    return _Rows(indptr, label[edges.indices[take]], edges.lengths[take])
-
-
-def _transpose(edges: _Rows) -> _Rows:
-    """In-edges as compressed rows, sorted; duplicates and zero lengths are kept."""
-    n = len(edges.indptr) - 1
-    matrix = csr_array((edges.lengths, edges.indices, edges.indptr), shape=(n, n)).tocsc()
-    lengths = np.asarray(matrix.data, dtype=edges.lengths.dtype)
-    return _Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), lengths)
-
-
-def _in_edges(edges: _Rows) -> _Rows:
-    """In-edges; for a symmetric graph these are the out-edges, which then need no second place in the cache."""
-    turned = _transpose(edges)
-    ordered = _transpose(turned)
-    same_pattern = np.array_equal(turned.indptr, ordered.indptr) and np.array_equal(turned.indices, ordered.indices)
-    symmetric = same_pattern and np.array_equal(turned.lengths, ordered.lengths)
-    return edges if symmetric else turned
-
-
-def _single(vertices: NDArray[np.int32], edges: _Rows) -> _Rows:
+def _single(vertices: NDArray[np.int32]) -> Rows:
     """One seed per row, at distance 0."""
-    return _Rows(np.arange(len(vertices) + 1), vertices, np.zeros(len(vertices), edges.lengths.dtype))
-
-
-def _aligned(shape: tuple[int, int], dtype: np.dtype[Any]) -> AnyFloats:
-    """An empty array that starts at a cache line: a row of lanes then never touches a line too many."""
-    size = shape[0] * shape[1] * dtype.itemsize
-    raw = np.empty(size + 64, np.uint8)
-    start = -raw.ctypes.data % 64
-    return raw[start : start + size].view(dtype).reshape(shape)
+    return Rows(np.arange(len(vertices) + 1), vertices, np.zeros(len(vertices)))
 
 
 def _result(out: AnyFloats | None, shape: tuple[int, int], dtype: np.dtype[Any]) -> AnyFloats:
@@ -366,8 +201,8 @@ def _result(out: AnyFloats | None, shape: tuple[int, int], dtype: np.dtype[Any])
 
 
 def _known(method: str) -> Method:
-    if method not in ("auto", "sweep", "dijkstra"):
-        raise InvalidInput(f'method must be "auto", "sweep" or "dijkstra"; got {method!r}')
+    if method not in ("auto", "eliminate", "sweep", "dijkstra"):
+        raise InvalidInput(f'method must be "auto", "eliminate", "sweep" or "dijkstra"; got {method!r}')
     return method  # type: ignore[return-value]
 
 
@@ -377,18 +212,18 @@ def _checked_limit(limit: float) -> float:
     return float(limit)
 
 
-def _checked_edges(indptr: ArrayLike, indices: ArrayLike, lengths: ArrayLike, dtype: DTypeLike) -> _Rows:
+def _checked_edges(indptr: ArrayLike, indices: ArrayLike, lengths: ArrayLike, dtype: DTypeLike) -> Rows:
     kind = np.dtype(dtype)
     if kind not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise InvalidInput(f"dtype must be float32 or float64; got {kind}")
     n = np.size(indptr) - 1
-    return _Rows(*_checked_rows(indptr, indices, lengths, n, kind, ""))
+    return Rows(*_checked_rows(indptr, indices, lengths, n, kind, ""))
 
 
 def _checked_rows(
     indptr: ArrayLike, indices: ArrayLike, lengths: ArrayLike, n: int, dtype: np.dtype[Any], name: str
 ) -> tuple[Ints, NDArray[np.int32], AnyFloats]:
-    """The kernels read without bounds: everything they rely on is checked here.
+    """The loops read without bounds: everything they rely on is checked here.
 
     Copies, because Numba compiles every loop once more for read-only arrays.
     """
@@ -414,14 +249,14 @@ def _checked_rows(
         )
     if dtype == np.float32:
         _check_float32_range(values, n, name)
-    return pointers, heads, np.array(values, dtype=dtype)
+    return pointers, heads, np.array(values, dtype=np.float64)
 
 
 def _check_float32_range(values: AnyFloats, n: int, name: str) -> None:
     """A path has at most n edges; their sum must neither overflow to "no path" nor vanish."""
     finite = values[np.isfinite(values)]
     largest = float(finite.max()) if len(finite) else 0.0
-    if largest * max(n, 1) > float(np.finfo(np.float32).max) or 0 < largest < 1e-30:
+    if largest * max(n, 1) > float(np.finfo(np.float32).max) or 0 < largest < 1e-25:
         raise InvalidInput(
             f"{name}lengths up to {largest:.3g} on {n} vertices do not fit float32; "
             "use dtype=float64 or rescale the data"

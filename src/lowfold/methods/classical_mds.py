@@ -105,7 +105,7 @@ class ClassicalMDS(Distances, Solved, Method):
     def _operator(self) -> CentredGram:
         """The centred Gram operator, rebuilt from the points or distances that the model keeps."""
         D = self._dissimilarities(Data(self._trained.source), self._run())
-        return centred_gram(D, shift=self.shift_, run=self._run())
+        return centred_gram(D, shift=float(self.shift_), run=self._run())
 
 
 def _repaired(source: Pairs, run: Run) -> NDArray[np.floating]:

@@ -20,9 +20,11 @@ from lowfold._core.limits import Choice, Flag, Int, IntArray, Null, Real
 from lowfold._core.operators import CentredGram
 from lowfold._core.params import param
 from lowfold._core.run import Run
-from lowfold._core.types import Floats, Ints
-from lowfold.graph._geodesics import geodesics
+from lowfold._core.types import AnyFloats, Floats, Ints
+from lowfold.graph._geodesic_gram import GeodesicGram
+from lowfold.graph._geodesics import all_geodesics, geodesics
 from lowfold.graph._landmarks import LANDMARK_RULES, choose_landmarks
+from lowfold.graph._minplus import PathFactor
 from lowfold.graph._types import Graph
 from lowfold.kernels._gram import centred_gram
 from lowfold.methods._base import LearnedMetric
@@ -37,7 +39,7 @@ from lowfold.methods._stages import Stages, geodesic_stages
 from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift, shift_bound
 
-PATHS = ("auto", "sweep", "dijkstra", "floyd_warshall")
+PATHS = ("auto", "eliminate", "sweep", "dijkstra", "floyd_warshall")
 
 
 class Isomap(Symmetrized, Seeded, GraphMethod):
@@ -72,8 +74,10 @@ class Isomap(Symmetrized, Seeded, GraphMethod):
     paths: str = param(
         "auto",
         Choice(PATHS),
-        'Shortest-path algorithm; all give the same distances. "auto" solves neighbouring sources '
-        'together; "floyd_warshall" is cubic, for dense graphs of a few hundred points.',
+        'Shortest-path algorithm; all give the same distances. "eliminate" factors the graph, quick in few '
+        'dimensions; "sweep" solves neighbouring sources together; "auto" counts and takes the better; '
+        '"floyd_warshall" is cubic, for dense graphs of a few hundred points. Where the matrix of all distances '
+        'does not fit the memory budget, "auto" and "eliminate" make them again in every product instead.',
     )
     conformal: bool = param(
         False,
@@ -114,15 +118,15 @@ class Isomap(Symmetrized, Seeded, GraphMethod):
         factors = conformal_factors(data.neighbors) if self.conformal else None
         graph = conformal_lengths(data.graph, factors)
         chosen = self._landmarks(data, graph, run)
-        rows = geodesics(graph, chosen, method=self.paths, run=run)
-        D = rows if chosen is None else _among(rows, chosen)
+        rows = None if chosen is None else geodesics(graph, chosen, method=self.paths, run=run)
+        D = all_geodesics(graph, method=self.paths, run=run) if rows is None else np.ascontiguousarray(rows[:, chosen])
         shift = _shift(D, self.shift, run)
         G = centred_gram(D, shift=shift, run=run)
         pairs = largest(G, self.n_components, null=np.ones((G.n, 1)), negligible=1e-10, run=run)
         kept = np.where(pairs.values > 1e-12 * max(pairs.values[0], 0.0), pairs.values, 0.0)
         row = LandmarkRow(G.row_means(), kept, pairs.vectors, shift, chosen, factors)
         return Fit(
-            coordinates=pairs.vectors * np.sqrt(kept) if chosen is None else triangulate(rows, row, run),
+            coordinates=pairs.vectors * np.sqrt(kept) if rows is None else triangulate(rows, row, run),
             pairs=pairs,
             graph=graph,
             extend=row,
@@ -167,14 +171,18 @@ class Isomap(Symmetrized, Seeded, GraphMethod):
             )
         return inside
 
-    def _operator(self) -> CentredGram:
+    def _operator(self) -> CentredGram | GeodesicGram:
         """-1/2 H (d_G o d_G) H, from the graph that the model keeps; geodesics are computed anew. Landmarks: among
         them.
         """
         self._of_one_model("operator()")
-        rows = geodesics(self.graph_, self.landmarks_, self.landmarks_, method=self.paths, run=self._run())
-        D = rows if self.landmarks_ is None else (rows + rows.T) / 2
-        return centred_gram(D, shift=self.shift_, run=self._run())
+        L, run = self.landmarks_, self._run()
+        D: AnyFloats | PathFactor
+        if L is None:
+            D = all_geodesics(self.graph_, method=self.paths, run=run)
+        else:
+            D = geodesics(self.graph_, L, L, method=self.paths, run=run)
+        return centred_gram(D, shift=float(self.shift_), run=run)
 
     def residual_variance(self, dims: NDArray[np.int64] | None = None, *, max_points: int = 2000) -> Floats:
         """1 - R^2 between geodesic and embedded distances for d = 1..10, on at most `max_points` rows of the data.
@@ -197,13 +205,7 @@ class Isomap(Symmetrized, Seeded, GraphMethod):
         return out
 
 
-def _among(rows: NDArray[np.floating], chosen: NDArray[np.int64]) -> NDArray[np.floating]:
-    """Geodesics among landmarks; sums along a path depend on its direction in the last bit."""
-    D = rows[:, chosen]
-    return np.asarray((D + D.T) / 2)
-
-
-def _shift(D: NDArray[np.floating], shift: float | str | None, run: Run) -> float:
+def _shift(D: AnyFloats | PathFactor, shift: float | str | None, run: Run) -> float:
     if shift is None:
         return 0.0
     if isinstance(shift, str):

@@ -17,6 +17,7 @@ from lowfold._core.operators import CentredGram, Operator
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
+from lowfold.graph._geodesic_gram import GeodesicGram
 
 DEPENDENT = 1e-9  # columns of unit length whose distance from the others' span is smaller are no new direction
 COLUMNS = 128  # of the unit matrix at once, for traces of powers
@@ -73,7 +74,7 @@ def energy_lost(K: Operator, diagonal: Floats, Q: Floats) -> LossValue:
     return LossValue(float(points.sum()), points)
 
 
-def strain(G: CentredGram, Y: Floats, scaled: bool) -> LossValue:
+def strain(G: CentredGram | GeodesicGram, Y: Floats, scaled: bool) -> LossValue:
     """||G - s Yc Yc'|| / ||G|| in Frobenius norm, G = -1/2 H (D o D) H; s = 1, or what fits best.
 
     Least for the leading eigenvectors times the roots of their eigenvalues (Eckart & Young 1936). Points: the norm of
@@ -92,17 +93,17 @@ def strain(G: CentredGram, Y: Floats, scaled: bool) -> LossValue:
     return LossValue(float(np.sqrt(left.sum() / size.sum())), points)
 
 
-def _row_squares(G: CentredGram) -> Floats:
+def _row_squares(G: CentredGram | GeodesicGram) -> Floats:
     """sum_j G_ij^2, in blocks of rows."""
     means = G.row_means()
     out = np.empty(G.n)
-    parts = block_slices(G.n, max(1, 1_000_000 // G.n))
+    parts = block_slices(G.n, max(64, 1_000_000 // G.n))  # geodesics are made 64 rows at a time
 
     def work(b: int) -> None:
-        B = G._block(parts[b])
+        B = G.rows(np.arange(parts[b].start, parts[b].stop))
         B -= means[parts[b], None]
         B -= means[None, :] - means.mean()
-        out[parts[b]] = np.einsum("ij,ij->i", B, B) * (1.0 if G.gram else 0.25)
+        out[parts[b]] = np.einsum("ij,ij->i", B, B) * G.scale**2
 
     run_blocks(work, len(parts), n_jobs=G.n_jobs)
     return out

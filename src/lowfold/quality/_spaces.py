@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +17,8 @@ from lowfold._core.types import Floats, Ints
 from lowfold.graph._components import is_connected
 from lowfold.graph._foreign import known_graph
 from lowfold.graph._geodesics import geodesics
+from lowfold.graph._minplus import PathFactor
+from lowfold.graph._paths import path_factor
 from lowfold.graph._source import PRECOMPUTED, Measured, Pairs, Points, read_matrix
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.metrics._metric import Metric
@@ -90,10 +93,20 @@ class PathSpace:
     def n(self) -> int:
         return self.graph.n
 
+    @cached_property
+    def _factor(self) -> PathFactor | None:
+        """Made once for all rows, where that is less work than searching for each."""
+        g = self.graph
+        return path_factor(g.indptr, g.indices, g.lengths, dtype=np.float64, n_rows=g.n, n_jobs=1)
+
     def rows(self, part: Ints) -> Floats:
+        if self._factor is not None:
+            return self._factor.distances(part, n_jobs=1)
         return np.asarray(geodesics(self.graph, part, dtype=np.float64, run=ONE))
 
     def among(self, part: Ints) -> Floats:
+        if self._factor is not None:
+            return self._factor.distances(part, part, n_jobs=1)
         return np.asarray(geodesics(self.graph, part, part, dtype=np.float64, run=ONE))
 
 

@@ -142,9 +142,8 @@ def _solve(
                 continue
         if best is None or pairs.residual < best.residual:
             best = pairs
-        rounding = 4 * np.finfo(float).eps * problem.norm()  # no solver gets below the error of a product
-        if best.residual <= POOR or best.residual * best.gap <= rounding:
-            break
+        if best.residual <= POOR or best.residual * best.gap <= 4 * np.finfo(float).eps * problem.norm():
+            break  # no solver gets below the error of a product
     if best is None:
         raise SolverFailed("no solver reached an answer: " + "; ".join(failures))
     if abs(best.values[-1]) > negligible * np.abs(best.values).max():
@@ -161,8 +160,11 @@ def _judge(problem: Problem, ritz: Ritz, k: int, name: str) -> Eigenpairs:
     values, vectors = ritz.values[:k], ritz.vectors[:, :k]
     if not (np.isfinite(values).all() and np.isfinite(vectors).all()):
         raise SolverFailed("the eigenvectors are not finite")
-    product = problem.op.apply(np.ascontiguousarray(vectors))
-    product -= problem.null @ (problem.null.T @ product)
+    if ritz.products is None:
+        product = problem.op.apply(np.ascontiguousarray(vectors))
+    else:
+        product = ritz.products[:, :k]
+    product = product - problem.null @ (problem.null.T @ product)
     residuals = np.linalg.norm(product - vectors * values, axis=0)
     if len(ritz.values) <= k:
         return Eigenpairs(values, vectors, 0.0, float("inf"), name, ritz.iterations)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.operators import CentredGram
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigvalsh
-from lowfold._core.types import Floats
+from lowfold._core.types import AnyFloats, Floats
+from lowfold.graph._minplus import PathFactor
+from lowfold.kernels._gram import centred_gram
 from lowfold.spectral._doors import largest, smallest
 
 
@@ -52,7 +54,7 @@ def _spectrum(D: Floats) -> Floats:
     return np.asarray(stacked_eigvalsh(CentredGram(D).dense()))
 
 
-def minimal_shift(D: NDArray[np.floating], *, run: Run | None = None, tol: float = 1e-9) -> float:
+def minimal_shift(D: AnyFloats | PathFactor, *, run: Run | None = None, tol: float = 1e-9) -> float:
     """The smallest constant tau for which D + tau (off the diagonal) is Euclidean; 0.0 where D already is (Cailliez).
 
     G_tau = 1/2 (tau^2 H - 2 tau H D H - H (D o D) H) must be psd. From tau = 0 on: the smallest eigenvector z of G_tau
@@ -60,13 +62,13 @@ def minimal_shift(D: NDArray[np.floating], *, run: Run | None = None, tol: float
     left. Each step solves one symmetric problem; the sequence rises to the answer and stops after a few.
     """
     run = run or Run()
-    n = D.shape[0]
-    ones = np.ones((n, 1))
+    gram = centred_gram(D, run=run)
+    ones = np.ones((gram.n, 1))
     tau = 0.0
-    size = float(largest(CentredGram(D, n_jobs=run.n_jobs), 1, null=ones, negligible=1.0, run=Run(tol=1e-2)).values[0])
+    size = float(largest(gram, 1, null=ones, negligible=1.0, run=Run(tol=1e-2)).values[0])
     size = max(abs(size), np.finfo(float).tiny)
     for _ in range(50):
-        gram = CentredGram(D, shift=tau, n_jobs=run.n_jobs)
+        gram = centred_gram(D, shift=tau, run=run)
         pair = smallest(gram, 1, null=ones, negligible=1.0, run=Run(tol=run.tol))
         if pair.values[0] >= -tol * size:
             return tau
@@ -77,18 +79,19 @@ def minimal_shift(D: NDArray[np.floating], *, run: Run | None = None, tol: float
     return tau
 
 
-def shift_bound(D: NDArray[np.floating]) -> float:
+def shift_bound(D: AnyFloats | PathFactor) -> float:
     """An upper bound of the minimal shift: sqrt(mu^2 - lambda) - mu.
 
     lambda is the smallest eigenvalue of -H (D o D) H, mu that of -H D H.
     """
-    ones = np.ones((D.shape[0], 1))
-    lam = 2.0 * float(smallest(CentredGram(D), 1, null=ones, negligible=1.0).values[0])
-    mu = 2.0 * float(smallest(CentredGram(D, squared=True), 1, null=ones, negligible=1.0).values[0])
+    gram = centred_gram(D)
+    ones = np.ones((gram.n, 1))
+    lam = 2.0 * float(smallest(gram, 1, null=ones, negligible=1.0).values[0])
+    mu = 2.0 * float(smallest(centred_gram(D, power=1), 1, null=ones, negligible=1.0).values[0])
     lam, mu = min(lam, 0.0), min(mu, 0.0)
     return float(np.sqrt(mu * mu - lam) - mu)
 
 
-def _times(D: NDArray[np.floating], z: Floats, *, power: int) -> Floats:
+def _times(D: AnyFloats | PathFactor, z: Floats, *, power: int) -> Floats:
     """(D o ... o D) z for centred z, by the operator's blocks: -2 times the centred Gram operator."""
-    return -2.0 * CentredGram(D, squared=power == 1).apply(z)
+    return -2.0 * centred_gram(D, power=power).apply(z)

@@ -15,7 +15,8 @@ from scipy.sparse import csr_array
 from lowfold._core.config import get_config
 from lowfold._core.errors import SolverFailed
 from lowfold._core.types import Floats
-from lowfold.spectral._cholesky import Tree, cholesky, dissect
+from lowfold.graph._dissection import Tree, dissect
+from lowfold.spectral._cholesky import cholesky
 
 DIRECT_FLOPS = 2e12  # beyond this a factor, at 10 to 20 GFlop/s, takes longer than the iterative solvers
 SHARE = 0.8  # of the memory budget may go into one factor
@@ -42,7 +43,7 @@ class Fill:
 def count_fill(matrix: csr_array) -> Fill:
     """The size of the factor in nested-dissection order, exactly, zeros inside its fronts included."""
     limit = SHARE * get_config().memory / 8
-    tree = dissect(matrix, most_entries=limit, most_work=DIRECT_FLOPS)
+    tree = dissect(matrix.indptr, matrix.indices, most_entries=limit, most_work=DIRECT_FLOPS)
     if tree is None:
         return Fill(entries=np.inf, bytes=np.inf, flops=np.inf, tree=None)
     front, stack = tree.room(0, len(tree.start) - 1)

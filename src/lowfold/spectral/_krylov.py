@@ -21,12 +21,16 @@ PATIENCE = 40  # multiplications without progress: rounding in the operator has 
 
 @dataclass(frozen=True, eq=False)
 class Ritz:
-    """Approximate eigenpairs, leading first, with the number of block multiplications they took."""
+    """Approximate eigenpairs, leading first, with the number of block multiplications they took.
+
+    `products` are A V where the method has them: an operator that costs a pass over all pairs is not asked again.
+    """
 
     values: Floats
     vectors: Floats
     iterations: int
     converged: bool
+    products: Floats | None = None
 
 
 def remove(V: Floats, Q: Floats) -> Floats:
@@ -122,9 +126,10 @@ def block_krylov(
         m = basis.size
         count = min(k, m)
         X = basis.V @ S[:, :count]
-        residuals = np.linalg.norm(basis.AV @ S[:, :count] - X * theta[:count], axis=0)
+        AX = basis.AV @ S[:, :count]
+        residuals = np.linalg.norm(AX - X * theta[:count], axis=0)
         converged = m >= room or (m > k and _small(residuals, theta, k, tol))
-        ritz = Ritz(theta[:count], X, iteration, converged)
+        ritz = Ritz(theta[:count], X, iteration, converged, AX)
         worst = float(residuals.max())
         best, best_at = (worst, iteration) if worst < 0.9 * best else (best, best_at)
         if converged or iteration - best_at > PATIENCE:
@@ -137,7 +142,7 @@ def block_krylov(
             basis.restart(theta[:keep], S[:, :keep])
         if block.shape[1] == 0:  # an invariant subspace: go on in a direction it does not contain
             if m > k:
-                return Ritz(ritz.values, ritz.vectors, iteration, True)
+                return Ritz(ritz.values, ritz.vectors, iteration, True, AX)
             block = orthonormalise(_fixed_block(n, 1, seed=iteration), [null, basis.V])
     return ritz
 

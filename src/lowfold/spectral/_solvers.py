@@ -51,7 +51,9 @@ class Problem:
         return float(2 * np.linalg.norm(probe))
 
     def start(self, width: int) -> Floats:
-        return _fixed_block(self.n, width)
+        """A block to begin with: the operator's own guess of its leading end where it has one."""
+        guess = getattr(self.op, "start", None)
+        return guess(width) if guess is not None and self.largest else _fixed_block(self.n, width)
 
     @cached_property
     def fill(self) -> Fill:
@@ -231,7 +233,8 @@ def krylov(problem: Problem) -> Ritz:
         tol=problem.tol,
         max_basis=max(12 * width, 60),
     )
-    return Ritz(sign * ritz.values, ritz.vectors, ritz.iterations, ritz.converged)
+    products = None if ritz.products is None else sign * ritz.products
+    return Ritz(sign * ritz.values, ritz.vectors, ritz.iterations, ritz.converged, products)
 
 
 def randomized(problem: Problem) -> Ritz:

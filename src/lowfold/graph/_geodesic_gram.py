@@ -1,0 +1,121 @@
+"""The centred Gram matrix of all geodesics as an operator that never holds them.
+
+A pass makes the distances from 64 vertices at a time out of the fronts of `_minplus`, multiplies with their squares and
+forgets them: exact Isomap in O(N^1.5) memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from lowfold._core.jit import compiled
+from lowfold._core.operators import landmark_start
+from lowfold._core.parallel import run_blocks
+from lowfold._core.types import Floats, Ints
+from lowfold.graph._minplus import PathFactor, aligned
+
+GROUPS = 16  # of panels, each with sums of its own: fixed, so that the number of threads changes no bit
+
+
+def pass_bytes(n: int, columns: int, n_jobs: int) -> float:
+    """What a product with `columns` columns holds beside the fronts: sums of each group, labels of each thread."""
+    return 8.0 * n * 8 * -(-(columns + 1) // 8) * (GROUPS + 3) + 256.0 * n * n_jobs
+
+
+@dataclass(frozen=True, eq=False)
+class GeodesicGram:
+    """-1/2 H (D o D) H of the geodesics of a connected graph, H = I - 11'/n; with `power=1` -1/2 H D H.
+
+    `shift` is added to every distance but those on the diagonal. A product costs about 60 additions per pair of points
+    on a surface; `apply` takes as many columns as it is given for little more than one.
+    """
+
+    factor: PathFactor
+    power: int = 2
+    shift: float = 0.0
+    psd: bool = False
+    bound: float | None = None
+    n_jobs: int | None = None
+
+    @property
+    def n(self) -> int:
+        return len(self.factor.tree.order)
+
+    @property
+    def scale(self) -> float:
+        """Of the powers that `rows` gives: G = scale H P H."""
+        return -0.5
+
+    def shifted(self, shift: float, power: int = 2) -> GeodesicGram:
+        """The same geodesics with another constant, or another power."""
+        return replace(self, shift=shift, power=power)
+
+    def apply(self, V: Floats) -> Floats:
+        out = self._times(V - V.mean(axis=0))
+        return np.asarray(-0.5 * (out - out.mean(axis=0)))
+
+    def row_means(self) -> Floats:
+        """Mean squared distance of each point to all points."""
+        if "means" not in self._known:
+            self._times(np.empty((self.n, 0)))
+        return self._known["means"]
+
+    def trace(self) -> float:
+        """Sum of the eigenvalues, tr(G) = (1/2n) sum_ij d_ij^2."""
+        return float(0.5 * self.row_means().sum())
+
+    def dense(self) -> Floats:
+        P = self.rows(np.arange(self.n))
+        means = P.mean(axis=1)
+        return np.asarray(-0.5 * (P - means[:, None] - means[None, :] + means.mean()))
+
+    def start(self, width: int) -> Floats:
+        """A block near the leading eigenvectors."""
+        return landmark_start(self.n, self.rows, width)
+
+    def rows(self, sources: Ints) -> Floats:
+        """Powers of the distances from some points to all."""
+        out = self.factor.distances(sources, n_jobs=self.n_jobs) + self.shift
+        out[np.arange(len(sources)), sources] = 0.0
+        return np.asarray(out**self.power)
+
+    @cached_property
+    def _known(self) -> dict[str, Floats]:
+        """Row means, from the first pass that is made."""
+        return {}
+
+    def _times(self, V: Floats) -> Floats:
+        """P V for P = (D + shift)^power off the diagonal; the first time with the row sums."""
+        n, f, t = self.n, self.factor, self.factor.tree
+        lanes, b = f.lanes, V.shape[1]
+        fresh = "means" not in self._known
+        columns = -(-(b + fresh) // 8) * 8
+        W = np.zeros((n, columns))
+        W[:, :b] = V[t.order]
+        if fresh:
+            W[:, b] = 1.0
+        seeds = np.arange(n + 1), f.every, np.zeros(n, f.units.dtype)
+        wanted = np.ones(len(t.start), np.bool_)
+        panels = [np.arange(group, -(-n // lanes), GROUPS) for group in range(min(GROUPS, -(-n // lanes)))]
+        parts = np.zeros((len(panels), n, columns))
+        loops = compiled("lowfold.graph._minplus_loops")
+
+        def work(i: int) -> None:
+            labels = aligned((n, lanes), f.units.dtype)
+            loops.times_panels(
+                f.arrays, f.F, f.every, f.node_of, seeds, wanted, panels[i], self.power, self.shift, f.units.unit,
+                f.units.far, W, labels, parts[i],
+            )  # fmt: skip
+
+        run_blocks(work, len(panels), n_jobs=self.n_jobs)
+        total = np.empty((n, columns))
+        total[t.order] = parts.sum(axis=0)
+        if fresh:
+            self._known["means"] = total[:, b] / n
+        return np.ascontiguousarray(total[:, :b])
+
+
+__all__ = ["GeodesicGram", "pass_bytes"]
