@@ -1,4 +1,4 @@
-"""What one fit carries from stage to stage: solver, tolerance, seed, threads, progress."""
+"""What one fit carries from stage to stage: solver, tolerance, seed, threads, device, progress."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lowfold._core.config import get_config
 from lowfold._core.parallel import Progress
 
 log = logging.getLogger("lowfold")
@@ -25,6 +26,7 @@ class Run:
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     n_jobs: int | None = None
     verbose: bool = False
+    device: str = field(default_factory=lambda: get_config().device)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Progress]:

@@ -23,7 +23,7 @@ from lowfold._core.random import generator
 from lowfold._core.run import Run
 from lowfold.graph._source import PRECOMPUTED
 from lowfold.methods._fit import Data, Fit
-from lowfold.methods._input import AnySource, Reader, check_range
+from lowfold.methods._input import AnySource, Reader, answer_in_kind, check_range
 from lowfold.methods._normalize import normal_map
 from lowfold.methods._parameters import Output
 from lowfold.methods._placing.place import place
@@ -205,3 +205,6 @@ class Method(Output, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """The output's linear map, and the type of the input; the identity is not multiplied out."""
         mapped = natural if self.normalization == "natural" else natural @ self._normal
         return np.asarray(mapped).astype(self._output_type)
+
+
+answer_in_kind(Method)
