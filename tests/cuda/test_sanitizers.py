@@ -16,7 +16,9 @@ from lowfold._cuda._emulated import compiler
 def test_kernels_under_sanitizers():
     if compiler() is None:
         pytest.skip("the emulated device needs the C++ compiler g++")
-    runtime = subprocess.run([str(compiler()), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    runtime = subprocess.run(
+        [str(compiler()), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+    )
     library = Path(runtime.stdout.strip())
     if not library.is_absolute():
         pytest.skip("the compiler comes without its AddressSanitizer")

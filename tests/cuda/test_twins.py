@@ -8,6 +8,7 @@ from scipy.linalg import subspace_angles
 
 import lowfold
 from lowfold import config_context
+from lowfold._cuda._device import holding
 from lowfold.graph import Graph, find_neighbors, geodesics, nearest
 from lowfold.graph._source import Points
 from lowfold.metrics import resolve_metric
@@ -69,6 +70,17 @@ def test_geodesics_of_a_graph_in_pieces(on_device):
     cpu = geodesics(G, dtype=np.float32)
     with config_context(device="cuda"):
         np.testing.assert_array_equal(geodesics(G, dtype=np.float32), cpu)
+
+
+def test_the_same_graph_of_both_directions(on_device):
+    X = np.round(_roll(120, 8), 0)  # repeated points: edges of length zero
+    cpu = find_neighbors(X, 6).union()
+    with config_context(device="cuda"):
+        found = find_neighbors(X, 6)
+    twin = found.union()
+    assert holding(found.indices) is on_device
+    for name in ("indptr", "indices", "lengths"):
+        np.testing.assert_array_equal(getattr(twin, name), getattr(cpu, name))
 
 
 METHODS = {

@@ -104,7 +104,17 @@ class Device:
             owner = owner.base
         key = _address(host)
         self._resident[key] = array
+        _holders[key] = self
         weakref.finalize(owner, self._resident.pop, key, None)
+        weakref.finalize(owner, _holders.pop, key, None)
+
+    def remembered(self, array: Array) -> NDArray[Any]:
+        """A read-only copy on the host; the device keeps the original as long as the copy lives."""
+        host = self.get(array)
+        host = host.copy() if host is array else host  # an emulated device has the host's own arrays
+        host.flags.writeable = False
+        self.keep(host, array)
+        return host
 
     def require(self, n_bytes: float, what: str, way_out: str) -> None:
         """Raise, before anything is allocated, when `what` does not fit on the device."""
@@ -114,6 +124,14 @@ class Device:
                 f"{what} needs {pretty_bytes(n_bytes)} on the device, {pretty_bytes(free)} are free there; {way_out}, "
                 "or compute on the CPU with lowfold.set_config(device='cpu')"
             )
+
+
+_holders: dict[tuple[int, int, str], Device] = {}  # which device keeps what the host has at an address
+
+
+def holding(array: NDArray[Any]) -> Device | None:
+    """The device that keeps this array, if one does: what follows from it can be made there."""
+    return _holders.get(_address(array))
 
 
 def _address(array: NDArray[Any]) -> tuple[int, int, str]:
@@ -229,4 +247,4 @@ def _lives_on_gpu(X: Any) -> bool:
     return not isinstance(X, np.ndarray) and ask is not None and ask()[0] in (2, 13)
 
 
-__all__ = ["Array", "Device", "active", "arrived", "departing", "on_cpu", "open_cuda"]
+__all__ = ["Array", "Device", "active", "arrived", "departing", "holding", "on_cpu", "open_cuda"]

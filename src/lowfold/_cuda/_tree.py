@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.stacks import stacked_eigh
 from lowfold._cuda._device import Array, Device
 from lowfold._cuda._paths import relax
 
@@ -71,7 +72,7 @@ def graph_coordinates(device: Device, indptr: Array, indices: Array, lengths: Ar
     A -= A.mean(axis=0)
     size = xp.abs(A).max()
     A /= xp.where(size > 0, size, 1.0)
-    _, U = np.linalg.eigh(device.get(A.T @ A))
+    _, U = stacked_eigh(device.get(A.T @ A))
     return (A @ xp.asarray(np.ascontiguousarray(U[:, ::-1][:, :COORDINATES]))).astype(np.float32)
 
 

@@ -29,7 +29,7 @@ Distances = DeviceMatrix | DevicePanels
 
 def search_on(
     F: NDArray[np.floating[Any]], Q: NDArray[np.floating[Any]] | None, k: int, run: Run
-) -> tuple[Floats, NDArray[np.int64], float, Callable[[Neighbors], None]] | None:
+) -> tuple[Floats, NDArray[np.int64], float, Callable[[Neighbors, bool], None]] | None:
     """Squared distances, indices, recall, and what remembers the indices; None where the search has no twin."""
     device = active(run)
     if device is None:
@@ -40,8 +40,10 @@ def search_on(
     queries = None if Q is None else device.put(Q, F.dtype)
     squared, index = nearest(device, device.put(F), queries, k)
 
-    def remember(neighbors: Neighbors) -> None:
-        device.keep(np.asarray(neighbors.indices), index.ravel())
+    def remember(neighbors: Neighbors, moved: bool) -> None:
+        """`moved`: ties were sorted again, so that the device's indices are not these."""
+        host = np.asarray(neighbors.indices)
+        device.keep(host, device.upload(host) if moved else index.ravel())
 
     return device.get(squared), device.get(index).astype(np.int64), 1.0, remember
 

@@ -79,14 +79,14 @@ def nearest(
         distances[tied], index[tied] = _sorted_rows(distances[tied], index[tied])
     m = len(index)
     out = Neighbors(np.arange(0, m * k + 1, k), index.ravel().astype(np.int32), distances.ravel(), source.n, recall)
-    if found is not None and not len(tied):
-        kept(out)
+    if found is not None:
+        kept(out, len(tied) > 0)
     return out
 
 
 def _on_device(
     F: AnyFloats, Q: AnyFloats | None, k: int, run: Run
-) -> tuple[Floats, Ints, float, Callable[[Neighbors], None]] | None:
+) -> tuple[Floats, Ints, float, Callable[[Neighbors, bool], None]] | None:
     """The same search on the run's device, and what remembers its result there; None on the CPU."""
     if run.device == "cpu":
         return None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -11,7 +9,7 @@ from lowfold._core.errors import MemoryBudgetExceeded
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold._cuda._device import Device, active, on_cpu
+from lowfold._cuda._device import active, on_cpu
 from lowfold._cuda._patches import MOST, align, tangents
 from lowfold.kernels._patches import RANK_TOL, Coordinates, Geometry, Patches
 
@@ -37,7 +35,7 @@ def tangents_on_device(patches: Patches, geometry: Geometry, d: int, run: Run) -
     G = xp.empty((len(members), K, d + 1))
     G[:, :, 0] = 1.0 / np.sqrt(K)
     G[:, :, 1:] = V
-    return _remembered(device, G.reshape(-1, d + 1)), np.asarray(device.get(rest))
+    return device.remembered(G.reshape(-1, d + 1)), np.asarray(device.get(rest))
 
 
 def align_on_device(patches: Patches, factor: Floats, complement: bool, run: Run) -> SparseOperator | None:
@@ -56,15 +54,5 @@ def align_on_device(patches: Patches, factor: Floats, complement: bool, run: Run
     except MemoryBudgetExceeded as error:
         on_cpu("an alignment kernel", str(error))
         return None
-    indptr, indices, values = (_remembered(device, part) for part in rows)
+    indptr, indices, values = (device.remembered(part) for part in rows)
     return SparseOperator(csr_array((values, indices, indptr), shape=(n, n)), psd=True, n_jobs=run.n_jobs)
-
-
-def _remembered(device: Device, array: Any) -> Any:
-    """A read-only copy on the host; the device keeps the original as long as the copy lives."""
-    host = device.get(array)
-    if host is array:  # emulated
-        host = host.copy()
-    host.flags.writeable = False
-    device.keep(host, array)
-    return host
