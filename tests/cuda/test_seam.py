@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import os
 import subprocess
 import sys
 
@@ -29,20 +30,9 @@ def test_settings_carry_the_device_into_runs():
 
 def test_the_environment_names_the_device():
     code = "import lowfold; print(lowfold.get_config().device)"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**_environment(), "LOWFOLD_DEVICE": "auto"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {**os.environ, "LOWFOLD_DEVICE": "auto"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "auto", done.stderr
-
-
-def _environment():
-    import os
-
-    return dict(os.environ)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")

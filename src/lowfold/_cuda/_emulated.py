@@ -32,7 +32,7 @@ _ITEMS = {
     "float4": (4, "f"),
     "double": (8, "f"),
 }
-SANITIZED = ("-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g")
+SANITIZED = ("-O1", "-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g")
 
 
 def compiler() -> str | None:

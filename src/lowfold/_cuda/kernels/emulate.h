@@ -1,8 +1,8 @@
 // CUDA's words on a CPU: one block at a time, each thread a fiber. For checking kernels where there is no GPU.
 //
 // A fiber runs until it meets a barrier; the scheduler lets a warp (or the block) go on when all its living threads have
-// come there. Fibers are entered by swapcontext and switched by longjmp, which makes no system call (AddressSanitizer
-// follows swapcontext only). Shared memory is static storage, because only one block exists at a time. Launches are not re-entrant.
+// come there. Fibers are entered by setcontext and switched by longjmp, which makes no system call. Shared memory is
+// static storage, because only one block exists at a time. Launches are not re-entrant.
 #pragma once
 #include <setjmp.h>
 #include <ucontext.h>
@@ -58,42 +58,43 @@ static char *shared;
 static uint64_t exchange[64][32];
 
 #if defined(__SANITIZE_ADDRESS__)
-static void leave(bool last)
-{
-    Fiber &me = fibers[current];
-    __sanitizer_start_switch_fiber(last ? nullptr : &me.fake, scheduler_stack, scheduler_size);
-    swapcontext(&me.context, &scheduler);
-    __sanitizer_finish_switch_fiber(fibers[current].fake, &scheduler_stack, &scheduler_size);
-}
+// The built-in jumps are not intercepted; the sanitizer is told of every change of stacks instead.
+#define SAVE_PLACE(place) __builtin_setjmp((void **)(place))
+#define JUMP_TO(place) __builtin_longjmp((void **)(place), 1)
+#define LEAVING(fake, stack, size) __sanitizer_start_switch_fiber(fake, stack, size)
+#define ARRIVED(fake, stack, size) __sanitizer_finish_switch_fiber(fake, stack, size)
 #else
-static void leave(bool last)
-{
-    if (last || !_setjmp(fibers[current].place)) _longjmp(scheduler_place, 1);
-}
+#define SAVE_PLACE(place) _setjmp(place)
+#define JUMP_TO(place) _longjmp(place, 1)
+#define LEAVING(fake, stack, size)
+#define ARRIVED(fake, stack, size)
 #endif
+__attribute__((noinline)) static void to_scheduler() { JUMP_TO(scheduler_place); }
+__attribute__((noinline)) static void to_fiber(int i) { JUMP_TO(fibers[i].place); }
+__attribute__((noinline)) static void leave(bool last)
+{
+    LEAVING(last ? nullptr : &fibers[current].fake, scheduler_stack, scheduler_size);
+    if (last || !SAVE_PLACE(fibers[current].place)) to_scheduler();
+    ARRIVED(fibers[current].fake, &scheduler_stack, &scheduler_size);
+}
 static void enter()
 {
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack, &scheduler_size);
-#endif
+    ARRIVED(nullptr, &scheduler_stack, &scheduler_size);
     (*body)();
     fibers[current].alive = false;
     leave(true);
 }
-static void resume(int i)
+__attribute__((noinline)) static void resume(int i)
 {
     current = i;
     threadIdx = fibers[i].index;
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(&scheduler_fake, stacks[i], STACK);
-    swapcontext(&scheduler, &fibers[i].context);
-    __sanitizer_finish_switch_fiber(scheduler_fake, nullptr, nullptr);
-#else
-    if (_setjmp(scheduler_place)) return;
-    if (fibers[i].entered) _longjmp(fibers[i].place, 1);
-    fibers[i].entered = true;
-    swapcontext(&scheduler, &fibers[i].context);
-#endif
+    LEAVING(&scheduler_fake, stacks[i], STACK);
+    if (!SAVE_PLACE(scheduler_place)) {
+        if (fibers[i].entered) to_fiber(i);
+        fibers[i].entered = true;
+        setcontext(&fibers[i].context);
+    }
+    ARRIVED(scheduler_fake, nullptr, nullptr);
 }
 static inline void wait_for_others()
 {

@@ -52,7 +52,7 @@ static __device__ __forceinline__ void tangents(const double *X, int count, int 
                 s = t * c;
             }
             __syncwarp();
-#pragma unroll
+#pragma unroll 4
             for (int z = 0; z < PER; z++) {
                 int x = part * PER + z;
                 double u = A[p][x], v = A[q][x];
@@ -60,7 +60,7 @@ static __device__ __forceinline__ void tangents(const double *X, int count, int 
                 A[q][x] = s * u + c * v;
             }
             __syncwarp();
-#pragma unroll
+#pragma unroll 4
             for (int z = 0; z < PER; z++) {
                 int x = part * PER + z;
                 double u = A[x][p], v = A[x][q];
