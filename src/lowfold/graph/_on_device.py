@@ -16,8 +16,9 @@ from lowfold._cuda._paths import reach, rows_from
 from lowfold._cuda._search import can_search, nearest
 from lowfold._cuda._tree import Tree, graph_coordinates, plan
 from lowfold.graph._components import components
+from lowfold.graph._path_task import Rows, units_of
 from lowfold.graph._types import Graph, Neighbors
-from lowfold.graph._units import FAR, Units, float_units, integer_units
+from lowfold.graph._units import FAR, Units
 
 Floats = NDArray[np.float64]
 RELAX_FROM = 2_000  # additions for a pair: beyond, in high dimension, relaxation is faster than elimination
@@ -65,19 +66,12 @@ def distances_on_device(graph: Graph | Neighbors, dtype: Any, run: Run) -> Dista
 
 
 def _units(device: Device, graph: Graph, indptr: Array, indices: Array, lengths: Array, dtype: np.dtype[Any]) -> Units:
-    """Those of the CPU's geodesics, `_paths.units_of`, with its one search made on the device."""
-    longest = float(graph.lengths.max(initial=0.0))
-    if dtype == np.float32:
-        positive = graph.lengths[graph.lengths > 0]
-        seeds = np.unique(components(graph), return_index=True)[1]
-        units = integer_units(
-            graph.n + 1,
-            2 * reach(device, indptr, indices, lengths, seeds),
-            float(np.median(positive)) if len(positive) else 1.0,
-        )
-        if units is not None:
-            return units
-    return float_units(graph.n + 1, longest)
+    """Those of the CPU's geodesics, with their one search made on the device."""
+    seeds = np.unique(components(graph), return_index=True)[1]
+    edges = Rows(graph.indptr, graph.indices, graph.lengths)
+    return units_of(
+        edges, np.zeros(0), dtype, True, lambda _: reach(device, indptr, indices, lengths, seeds)
+    )  # fmt: skip
 
 
 def _whole(device: Device, lengths: Array, units: Units) -> Array:
