@@ -28,12 +28,11 @@ from lowfold.graph import find_neighbors
 K = 12
 
 
-def _roll(n: int) -> tuple[np.ndarray, np.ndarray]:
-    roll = lowfold.datasets.swiss_roll(n, random_state=0)
-    return roll.X, roll.parameters if hasattr(roll, "parameters") else None
+def _roll(n: int) -> np.ndarray:
+    return lowfold.datasets.swiss_roll(n, random_state=0).X
 
 
-def _images(n: int = 70_000, columns: int = 784) -> tuple[np.ndarray, None]:
+def _images(n: int = 70_000, columns: int = 784) -> np.ndarray:
     """As wide and as clustered as Fashion-MNIST: ten curved classes of twelve dimensions, some noise."""
     rng = np.random.default_rng(0)
     label = rng.integers(0, 10, n)
@@ -43,15 +42,15 @@ def _images(n: int = 70_000, columns: int = 784) -> tuple[np.ndarray, None]:
         rows = label == c
         first, second = rng.normal(size=(2, 12, columns)).astype(np.float32)
         X[rows] = np.tanh(t[rows] @ first * 0.3 + rng.normal(size=columns)) + 0.3 * np.tanh(t[rows] ** 2 @ second)
-    return X + 0.05 * rng.normal(size=X.shape).astype(np.float32), None
+    return X + 0.05 * rng.normal(size=X.shape).astype(np.float32)
 
 
-def _cloud(n: int, columns: int) -> tuple[np.ndarray, None]:
-    return np.random.default_rng(0).normal(size=(n, columns)).astype(np.float32), None
+def _cloud(n: int, columns: int) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(n, columns)).astype(np.float32)
 
 
 Fit = Callable[[np.ndarray], Any]
-Row = tuple[Callable[[], tuple[np.ndarray, Any]], Fit]
+Row = tuple[Callable[[], np.ndarray], Fit]
 
 
 def _method(name: str, **parameters: Any) -> Fit:
@@ -118,10 +117,9 @@ def main() -> None:
     stages = _Stages()
     logging.getLogger("lowfold").addHandler(stages)
     logging.getLogger("lowfold").setLevel(logging.DEBUG)
-    made: dict[int, np.ndarray] = {}
     for name in args.rows or list(table):
         data, fit = table[name]
-        X, _ = data()
+        X = data()
         for device in ("cuda", "cpu") if args.cpu else ("cuda",):
             with lowfold.config_context(device=device):
                 try:
@@ -138,7 +136,6 @@ def main() -> None:
             )
             if args.stages:
                 print("    " + "\n    ".join(found["stages"]), flush=True)
-        made.clear()
     if args.out:
         args.out.write_text(json.dumps(results, indent=1))
 
