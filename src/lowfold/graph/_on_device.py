@@ -68,7 +68,8 @@ def distances_on_device(graph: Graph | Neighbors, dtype: Any, run: Run) -> Dista
 def _units(device: Device, graph: Graph, indptr: Array, indices: Array, lengths: Array, dtype: np.dtype[Any]) -> Units:
     """Those of the CPU's geodesics, with their one search made on the device."""
     seeds = np.unique(components(graph), return_index=True)[1]
-    edges = Rows(graph.indptr, graph.indices, graph.lengths)
+    rows, heads = graph.indptr.astype(np.int64, copy=False), graph.indices.astype(np.int32, copy=False)
+    edges = Rows(rows, heads, graph.lengths)
     return units_of(
         edges, np.zeros(0), dtype, True, lambda _: reach(device, indptr, indices, lengths, seeds)
     )  # fmt: skip
