@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import lowfold
-from lowfold.graph import find_neighbors
+from lowfold.graph._build import find_neighbors
 
 K = 12
 

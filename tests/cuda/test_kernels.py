@@ -11,7 +11,7 @@ import lowfold
 from lowfold._cuda import _cholesky, _gram, _minplus, _patches, _paths, _search, _sparse, _tree
 from lowfold._cuda._device import SOURCES, signatures
 from lowfold._cuda._emulated import EmulatedDevice
-from lowfold.graph import find_neighbors
+from lowfold.graph._build import find_neighbors
 
 FAR = 2**30 - 1
 

@@ -9,9 +9,12 @@ from scipy.linalg import subspace_angles
 import lowfold
 from lowfold import config_context
 from lowfold._cuda._device import holding
-from lowfold.graph import Graph, find_neighbors, geodesics, nearest
+from lowfold.graph._build import find_neighbors
+from lowfold.graph._geodesics import geodesics
+from lowfold.graph._search import nearest
 from lowfold.graph._source import Points
-from lowfold.metrics import resolve_metric
+from lowfold.graph._types import Graph
+from lowfold.metrics._resolve import resolve_metric
 from lowfold.spectral import _on_device as spectral_on_device
 
 
