@@ -1,7 +1,8 @@
-"""Settings of the process: the memory budget. Fixed at import, so that `auto` gives the same answer all day.
+"""Settings of the process: the memory budget and the device. Fixed at import: `auto` gives the same answer all day.
 
 `LOWFOLD_MEMORY` (environment), `lowfold.set_config(memory="8GB")` and the command line's `--memory` set the budget; the
-default is half of what the process may use.
+default is half of what the process may use. `LOWFOLD_DEVICE`, `set_config(device="cuda")` and `--device` say where to
+compute; the default is the CPU.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ from pathlib import Path
 from lowfold._core.errors import InvalidInput
 
 _UNITS = {"": 1} | {p: 1000**i for i, p in enumerate("kmgt", 1)} | {f"{p}i": 1024**i for i, p in enumerate("kmgt", 1)}
+DEVICES = ("cpu", "cuda", "auto")  # "auto": a GPU where there is one and CuPy finds it, else the CPU
 
 
 @dataclass(frozen=True)
 class Config:
-    """Settings in force. `memory` is the budget in bytes for one call."""
+    """Settings in force. `memory` is the budget in bytes for one call; `device` is "cpu", "cuda" or "auto"."""
 
     memory: int
+    device: str = "cpu"
 
 
 def parse_bytes(value: object) -> int:
@@ -39,6 +42,13 @@ def parse_bytes(value: object) -> int:
         if n_bytes >= 1:
             return n_bytes
     raise InvalidInput(f'memory must be a positive number of bytes or a string such as "8GB"; got {value!r}')
+
+
+def check_device(value: object) -> str:
+    """One of `DEVICES`, or an error in words."""
+    if isinstance(value, str) and value in DEVICES:
+        return value
+    raise InvalidInput(f"device must be one of {', '.join(map(repr, DEVICES))}; got {value!r}")
 
 
 def _allowed_bytes() -> int:
@@ -64,7 +74,8 @@ def _allowed_bytes() -> int:
 
 def _initial() -> Config:
     given = os.environ.get("LOWFOLD_MEMORY")
-    return Config(memory=parse_bytes(given) if given else _allowed_bytes() // 2)
+    memory = parse_bytes(given) if given else _allowed_bytes() // 2
+    return Config(memory=memory, device=check_device(os.environ.get("LOWFOLD_DEVICE") or "cpu"))
 
 
 _config = _initial()
@@ -75,20 +86,25 @@ def get_config() -> Config:
     return _config
 
 
-def set_config(*, memory: int | float | str | None = None) -> Config:
-    """Change settings for this process and return the ones now in force. `memory` is bytes, or "8GB"."""
+def set_config(*, memory: int | float | str | None = None, device: str | None = None) -> Config:
+    """Change settings for this process and return the ones now in force.
+
+    `memory` is bytes, or "8GB"; `device` is "cpu", "cuda" (extras `cuda12`, `cuda13`) or "auto".
+    """
     global _config  # noqa: PLW0603 - the one piece of process-wide state, changed only on the user's word
     if memory is not None:
         _config = replace(_config, memory=parse_bytes(memory))
+    if device is not None:
+        _config = replace(_config, device=check_device(device))
     return _config
 
 
 @contextmanager
-def config_context(*, memory: int | float | str | None = None) -> Iterator[Config]:
+def config_context(*, memory: int | float | str | None = None, device: str | None = None) -> Iterator[Config]:
     """The same inside a `with` block; the former settings return afterwards."""
     global _config  # noqa: PLW0603
     former = _config
     try:
-        yield set_config(memory=memory)
+        yield set_config(memory=memory, device=device)
     finally:
         _config = former

@@ -1,4 +1,4 @@
-"""What one fit carries from stage to stage: solver, tolerance, seed, threads, who watches."""
+"""What one fit carries from stage to stage: solver, tolerance, seed, threads, device, who watches."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lowfold._core.config import get_config
 from lowfold._core.parallel import Progress
 from lowfold._core.watch import Watch, bar
 
@@ -26,6 +27,7 @@ class Run:
     n_jobs: int | None = None
     verbose: bool = False
     watch: tuple[Watch, ...] = ()
+    device: str = field(default_factory=lambda: get_config().device)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Progress]:

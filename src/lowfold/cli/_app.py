@@ -19,7 +19,7 @@ from lowfold.cli._errors import guarded, told_once
 from lowfold.cli._faces import register as register_faces
 from lowfold.cli._locate import register as register_locate
 from lowfold.cli._order import register as register_order
-from lowfold.cli._shared import Debug, Files, Labels, Memory, Out, Overwrite, Quiet, Read, Settings
+from lowfold.cli._shared import Debug, Device, Files, Labels, Memory, Out, Overwrite, Quiet, Read, Settings
 from lowfold.cli._tune import register as register_tune
 
 PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None, "pretty_exceptions_enable": False}
@@ -121,6 +121,7 @@ def transform(
     label: Labels = None,
     read: Read = None,
     memory: Memory = None,
+    device: Device = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -133,7 +134,7 @@ def transform(
     from lowfold.methods.files import load
 
     out = out or "-"
-    with config_context(memory=memory), told_once(quiet):
+    with config_context(memory=memory, device=device), told_once(quiet):
         refuse_existing(out, overwrite=overwrite)
         fitted = load(model)
         options = parse_settings(read or [], "--read")

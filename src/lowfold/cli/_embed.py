@@ -13,7 +13,20 @@ from lowfold._core.config import config_context
 from lowfold._core.errors import FileProblem
 from lowfold.cli._data import carried, colouring, is_matrix, read_inputs, refuse_existing, tell, write_output
 from lowfold.cli._errors import told_once
-from lowfold.cli._shared import Debug, Files, Labels, Memory, MethodName, Out, Overwrite, Quiet, Read, Settings, Verbose
+from lowfold.cli._shared import (
+    Debug,
+    Device,
+    Files,
+    Labels,
+    Memory,
+    MethodName,
+    Out,
+    Overwrite,
+    Quiet,
+    Read,
+    Settings,
+    Verbose,
+)
 from lowfold.cli._values import find_method, parameters_for, parse_settings
 from lowfold.methods.registry import load
 
@@ -33,6 +46,7 @@ def embed(
     read: Read = None,
     settings: Settings = None,
     memory: Memory = None,
+    device: Device = None,
     overwrite: Overwrite = False,
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -46,7 +60,7 @@ def embed(
     """
     if out is None and plot is None and save is None:
         out = "-"
-    with config_context(memory=memory), told_once(quiet):
+    with config_context(memory=memory, device=device), told_once(quiet):
         model = _model(method, parameters, settings, verbose=verbose or (sys.stderr.isatty() and not quiet))
         refuse_existing(out, plot, save, overwrite=overwrite)
         _check_picture(plot)
@@ -74,13 +88,14 @@ def plan(
     read: Read = None,
     settings: Settings = None,
     memory: Memory = None,
+    device: Device = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Say beforehand what a method would do with a file: stages, search, solver, memory, whether it fits."""
     from lowfold.methods.plan import plan as make_plan
 
-    with config_context(memory=memory), told_once(quiet):
+    with config_context(memory=memory, device=device), told_once(quiet):
         model = _model(method, parameters, settings, verbose=False)
         table = read_inputs(files, label or [], parse_settings(read or [], "--read"), model)
         tell(table.notices, quiet=quiet)

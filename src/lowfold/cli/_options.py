@@ -15,8 +15,8 @@ from lowfold.methods.registry import REGISTRY, load
 PREFIX = "parameter_"
 # Names of the commands' own flags. A parameter of that name is reached by --set.
 OWN = {
-    "color", "debug", "file", "help", "label", "memory", "method", "out", "overwrite", "plot", "quiet", "read", "save",
-    "set", "settings", "verbose",
+    "color", "debug", "device", "file", "help", "label", "memory", "method", "out", "overwrite", "plot", "quiet",
+    "read", "save", "set", "settings", "verbose",
 }  # fmt: skip
 
 

@@ -7,6 +7,9 @@ from typing import Annotated
 import typer
 
 Memory = Annotated[str | None, typer.Option(metavar="SIZE", help='Memory budget, as "8GB"; else half of the memory.')]
+Device = Annotated[
+    str | None, typer.Option(metavar="NAME", help='Where to compute: "cpu", "cuda" or "auto"; else LOWFOLD_DEVICE.')
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the stages even when no terminal watches.")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,6 +55,12 @@ def geodesics(
     if method == "floyd_warshall":
         everything = floyd_warshall(_dense(graph, lengths))
         return everything[np.ix_(_all(sources, n), _all(targets, n))].astype(dtype)
+    if run.device != "cpu" and method == "auto" and targets is None:
+        from lowfold.graph._on_device import geodesic_rows
+
+        found = geodesic_rows(graph, None if sources is None else _all(sources, n), dtype, run)
+        if found is not None:
+            return found
     with run.stage("geodesics") as progress:
         return shortest_paths(
             graph.indptr,
@@ -74,11 +80,17 @@ def all_geodesics(graph: Graph, *, method: str = "auto", run: Run | None = None)
 
     The fronts, for `centred_gram`, are taken where the matrix does not fit the memory budget: O(N^1.5) numbers on a
     surface. In many dimensions they do not fit either, or products with them would take hours: then the error about the
-    matrix says what to do.
+    matrix says what to do. With a device, the distances stay there.
     """
     run = run or Run()
     n = graph.n
     dtype = np.dtype(geodesic_dtype(n))
+    if run.device != "cpu" and method == "auto":
+        from lowfold.graph._on_device import distances_on_device
+
+        found = distances_on_device(graph, dtype, run)
+        if found is not None:
+            return cast("AnyFloats", found)  # for `centred_gram`; it stays on the device
     if method in ("auto", "eliminate") and not fits(1.05 * dtype.itemsize * float(n) ** 2):
         with run.stage("fronts of the geodesics"):
             factor = path_factor(graph.indptr, graph.indices, graph.lengths, dtype=dtype, n_jobs=run.n_jobs)

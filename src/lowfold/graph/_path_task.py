@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -75,8 +76,17 @@ def make_task(
     )
 
 
-def units_of(edges: Rows, seed_lengths: Floats, dtype: np.dtype[Any], undirected: bool) -> Units:
-    """The units in which distances of `dtype` are summed; they depend on the graph and the seeds, on nothing else."""
+def units_of(
+    edges: Rows,
+    seed_lengths: Floats,
+    dtype: np.dtype[Any],
+    undirected: bool,
+    eccentricity: Callable[[Rows], float] | None = None,
+) -> Units:
+    """The units in which distances of `dtype` are summed; they depend on the graph and the seeds, on nothing else.
+
+    A device brings its own search for the `eccentricity`.
+    """
     n = len(edges.indptr) - 1
     used = edges.lengths[np.isfinite(edges.lengths)]
     farthest = float(seed_lengths[np.isfinite(seed_lengths)].max(initial=0.0))
@@ -84,7 +94,7 @@ def units_of(edges: Rows, seed_lengths: Floats, dtype: np.dtype[Any], undirected
     if dtype == np.float32 and undirected:
         positive = used[used > 0]
         short = float(np.quantile(positive, 0.1)) if len(positive) else 1.0
-        units = integer_units(n + 1, 2 * _eccentricity(edges) + farthest, short)
+        units = integer_units(n + 1, 2 * (eccentricity or _eccentricity)(edges) + farthest, short)
         if units is not None:
             return units
     return float_units(n + 1, longest)

@@ -65,8 +65,12 @@ def nearest(
             return _unmapped(source, queries, k, run)
         F = source.features()
         F, Q, exponent = safe_range(F, F if queries is None else source.features(queries))
-        backend = select_search(source.n, F.shape[1]) if search == "auto" else search
-        squared, index, recall = _FINDERS[backend](F, Q, k, queries is None, run, progress)
+        found = _on_device(F, None if queries is None else Q, k, run) if search == "auto" else None
+        if found is None:
+            backend = select_search(source.n, F.shape[1]) if search == "auto" else search
+            squared, index, recall = _FINDERS[backend](F, Q, k, queries is None, run, progress)
+        else:
+            squared, index, recall, kept = found
     distances = np.ldexp(np.sqrt(squared), exponent)
     finish = source.metric.finish
     distances = distances if finish is None else np.asarray(finish(distances), dtype=np.float64)
@@ -74,7 +78,21 @@ def nearest(
     if len(tied):  # the root and `finish` can make equal what was not
         distances[tied], index[tied] = _sorted_rows(distances[tied], index[tied])
     m = len(index)
-    return Neighbors(np.arange(0, m * k + 1, k), index.ravel().astype(np.int32), distances.ravel(), source.n, recall)
+    out = Neighbors(np.arange(0, m * k + 1, k), index.ravel().astype(np.int32), distances.ravel(), source.n, recall)
+    if found is not None:
+        kept(out, len(tied) > 0)
+    return out
+
+
+def _on_device(
+    F: AnyFloats, Q: AnyFloats | None, k: int, run: Run
+) -> tuple[Floats, Ints, float, Callable[[Neighbors, bool], None]] | None:
+    """The same search on the run's device, and what remembers its result there; None on the CPU."""
+    if run.device == "cpu":
+        return None
+    from lowfold.graph._on_device import search_on
+
+    return search_on(F, Q, k, run)
 
 
 def trim(neighbors: Neighbors, keep: Ints, radius: float | None = None) -> Neighbors:

@@ -15,6 +15,8 @@ from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import Floats
+from lowfold._cuda._device import holding
+from lowfold._cuda._union import union_rows
 
 Indices = NDArray[np.integer[Any]]  # int32 once inside
 Pointers = NDArray[np.integer[Any]]  # int64 once inside
@@ -173,6 +175,9 @@ class Neighbors:
     def _symmetric(self, rule: str) -> Graph:
         if self.n != self.n_points:
             raise InvalidInput("neighbours of queries cannot be made a graph; only those of the points themselves")
+        device = holding(self.indices) if rule == "union" else None
+        if device is not None:
+            return Graph(*union_rows(device, self.indptr, self.indices, self.distances))
         # Edges carry their own number, from 1, because SciPy would drop lengths that are zero.
         ids = np.arange(1, len(self.indices) + 1, dtype=np.int64)
         A = csr_array((ids, self.indices, self.indptr), shape=(self.n, self.n), copy=True)

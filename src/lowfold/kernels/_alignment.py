@@ -52,6 +52,13 @@ def align(alignment: Alignment, *, run: Run | None = None) -> SparseOperator:
     Both K_ab and K_ba add the same products in the order of the patches, so no symmetrising is needed.
     """
     run = run or Run()
+    if run.device != "cpu":
+        from lowfold.kernels._on_device import align_on_device
+
+        with run.stage("alignment kernel on the device"):
+            found = align_on_device(alignment.patches, alignment.factor, alignment.complement, run)
+        if found is not None:
+            return found
     loops = compiled("lowfold.kernels._alignment_loops")
     patches = alignment.patches
     n = patches.n_points

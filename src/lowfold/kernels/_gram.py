@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import overload
+from typing import cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lowfold._core.operators import CentredGram
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats
+from lowfold._cuda._gram import DeviceGram, DeviceMatrix, DevicePanels
 from lowfold.graph._geodesic_gram import GeodesicGram
 from lowfold.graph._minplus import PathFactor
 
@@ -28,9 +29,11 @@ def centred_gram(
     """G = -1/2 H (D o D) H, which annihilates the constant vector; psd exactly when D is Euclidean.
 
     `shift` is added to every distance but those on the diagonal; power=1 is -1/2 H D H. Geodesics may come as the
-    fronts that `all_geodesics` gives for a matrix too large to hold.
+    fronts that `all_geodesics` gives for a matrix too large to hold; on a device they stay there.
     """
     n_jobs = None if run is None else run.n_jobs
+    if isinstance(distances, (DeviceMatrix, DevicePanels)):
+        return cast("CentredGram", DeviceGram(distances, shift=shift))  # the same face, on the device
     if isinstance(distances, PathFactor):
         return GeodesicGram(distances, power=power, shift=shift, n_jobs=n_jobs)
     return CentredGram(distances, squared=power == 1, shift=shift, n_jobs=n_jobs)

@@ -82,6 +82,13 @@ def tangent_alignment(patches: Patches, geometry: Geometry, d: int, run: Run) ->
 
     Wang (2012), Section 11.2.3, eq. (11.17); the printed 1/k in G must be 1/sqrt(k).
     """
+    if run.device != "cpu":
+        from lowfold.kernels._on_device import tangents_on_device
+
+        with run.stage("local tangents on the device"):
+            found = tangents_on_device(patches, geometry, d, run)
+        if found is not None:
+            return Alignment(patches, found[0], complement=True), found[1]
     G = np.zeros((len(patches.members), d + 1))
     rest = np.zeros(patches.n)
     blocks = list(patches.groups(geometry.cost))

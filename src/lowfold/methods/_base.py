@@ -24,7 +24,7 @@ from lowfold._core.random import generator
 from lowfold._core.run import Run
 from lowfold.graph._source import PRECOMPUTED
 from lowfold.methods._fit import Data, Fit
-from lowfold.methods._input import AnySource, Reader, check_range
+from lowfold.methods._input import AnySource, Reader, answer_in_kind, check_range
 from lowfold.methods._normalize import normal_map
 from lowfold.methods._notebook import with_history
 from lowfold.methods._parameters import Output
@@ -228,3 +228,6 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         """The output's linear map, and the type of the input; the identity is not multiplied out."""
         mapped = natural if self.normalization == "natural" else natural @ self._normal
         return np.asarray(mapped).astype(self._output_type)
+
+
+answer_in_kind(Method)

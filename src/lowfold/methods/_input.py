@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from lowfold._core.errors import InvalidInput
+from lowfold._cuda import arrived
 from lowfold.graph._foreign import known_graph
 from lowfold.graph._source import PRECOMPUTED, Measured, Pairs, Points, read_matrix
 from lowfold.graph._types import Graph, Neighbors
@@ -19,6 +23,30 @@ from lowfold.metrics._resolve import resolve_metric
 
 LARGEST, SMALLEST = 1e70, 1e-70  # fourth powers of distances and sums over points stay inside float64
 FLOATS = [np.float64, np.float32]
+
+
+ANSWERING = ("fit", "fit_transform", "transform", "inverse_transform")
+
+
+def answer_in_kind(cls: type) -> None:
+    """Let the methods that a class defines take arrays of a GPU and answer with such."""
+    for name in ANSWERING:
+        if name in cls.__dict__:
+            setattr(cls, name, _answering(cls.__dict__[name]))
+
+
+def _answering(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The same method for arrays of either side; `set_output` overrules the kind of the answer."""
+
+    @wraps(method)
+    def answering(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        host, back = arrived(X)
+        result = method(self, host, *args, **kwargs)
+        if host is X or result is self:
+            return result
+        return back(result) if _get_output_config("transform", self)["dense"] == "default" else result
+
+    return answering
 
 
 class Reader(Protocol):

@@ -10,6 +10,7 @@ that makes d_G Euclidean, Choi & Choi (2007), doi:10.1016/j.patcog.2006.04.025, 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -119,7 +120,9 @@ class Isomap(Symmetrized, Seeded, GraphMethod):
         graph = conformal_lengths(data.graph, factors)
         chosen = self._landmarks(data, graph, run)
         rows = None if chosen is None else geodesics(graph, chosen, method=self.paths, run=run)
-        D = all_geodesics(graph, method=self.paths, run=run) if rows is None else np.ascontiguousarray(rows[:, chosen])
+        # The search for a constant needs the distances themselves, on the host.
+        held = replace(run, device="cpu") if isinstance(self.shift, str) else run
+        D = all_geodesics(graph, method=self.paths, run=held) if rows is None else np.ascontiguousarray(rows[:, chosen])
         shift = _shift(D, self.shift, run)
         G = centred_gram(D, shift=shift, run=run)
         pairs = largest(G, self.n_components, null=np.ones((G.n, 1)), negligible=1e-10, run=run)

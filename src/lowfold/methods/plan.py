@@ -15,6 +15,8 @@ from lowfold._core.config import get_config
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import check_limits
 from lowfold._core.memory import pretty_bytes
+from lowfold._core.run import Run
+from lowfold._cuda import active
 from lowfold.methods._stages import Stage, peak
 from lowfold.methods.registry import BY_NAME, Entry, load
 
@@ -28,6 +30,7 @@ class Plan:
     stages: tuple[Stage, ...]
     budget: int
     way_out: str = ""
+    where: str = ""  # the device whose free memory is the budget
 
     @property
     def total(self) -> float:
@@ -44,7 +47,8 @@ class Plan:
         lines = [f"{self.method}, {self.n} points"]
         lines += [f"  {s.name:{width}s}  {pretty_bytes(s.bytes):>9s}  {s.what}" for s in self.stages]
         verdict = "fits" if self.fits else f"does not fit: {self.way_out}"
-        lines.append(f"  {'peak':{width}s}  {pretty_bytes(self.total):>9s}  of {pretty_bytes(self.budget)}; {verdict}")
+        budget = pretty_bytes(self.budget) + self.where
+        lines.append(f"  {'peak':{width}s}  {pretty_bytes(self.total):>9s}  of {budget}; {verdict}")
         return "\n".join(lines)
 
 
@@ -65,7 +69,10 @@ def plan(X: Any, method: Any, **params: Any) -> Plan:
     data = model.reader.data(model, X, np.zeros(len(X)) if model.supervised else None)  # labels change no plan
     model._check(data)
     entry = BY_NAME[name]
-    made = Plan(name, data.n, tuple(model.stages(data)), get_config().memory)
+    device = active(Run())
+    budget = get_config().memory if device is None else device.free_bytes()
+    where = "" if device is None else f" free on {device.name}"
+    made = Plan(name, data.n, tuple(model.stages(data)), budget, where=where)
     return made if made.fits else replace(made, way_out=_way_out(entry, made))
 
 

@@ -116,7 +116,7 @@ class TSNE(NeighborEmbedding):
         if self.method == "fft":
             assert isinstance(P, SparseAffinities)
             return FFTCost(P, run.n_jobs)
-        return TSNECost(P, run.n_jobs)
+        return TSNECost(P, run.n_jobs, run.device)
 
     def _rate(self, n: int) -> float:
         return n / 4

@@ -25,7 +25,10 @@ from scipy.sparse import csr_array
 from lowfold._core.extras import load_extra
 from lowfold._core.jit import compiled
 from lowfold._core.parallel import block_slices, resolve_jobs, run_blocks
+from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold._cuda import active
+from lowfold._cuda._descend import COLUMNS, student_sums
 
 LOOPS = "lowfold.optimize._neighbor_loops"
 STRIP = 256
@@ -138,17 +141,22 @@ class TSNECost:
 
     P: Affinities
     n_jobs: int | None = None
+    device: str = "cpu"
 
     def gradient(self, Y: Floats, exaggeration: float = 1.0) -> Floats:
-        push, Z = _student(Y, self.n_jobs)
+        push, Z = _student(Y, self.n_jobs, self.device)
         return 4.0 * (exaggeration * self.P.pull(Y, True) - push / Z)
 
     def value(self, Y: Floats) -> float:
-        return self.P.entropy + self.P.pull_cost(Y, True) + float(np.log(_student(Y, self.n_jobs)[1]))
+        return self.P.entropy + self.P.pull_cost(Y, True) + float(np.log(_student(Y, self.n_jobs, self.device)[1]))
 
 
-def _student(Y: Floats, n_jobs: int | None) -> tuple[Floats, float]:
+def _student(Y: Floats, n_jobs: int | None, device: str) -> tuple[Floats, float]:
     """sum_j w_ij^2 (y_i - y_j), and Z = sum_{k != l} w_kl."""
+    used = active(Run(device=device)) if Y.shape[1] <= COLUMNS else None
+    if used is not None:
+        push, masses = student_sums(used, Y)
+        return push, max(float(masses.sum()), 1e-300)
     loops = compiled(LOOPS)
     YT = np.ascontiguousarray(Y.T)
     out, mass = np.zeros_like(YT), np.zeros(len(Y))

@@ -8,6 +8,7 @@ computed, so that the residual can be divided by the gap it has to be judged by.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,20 +130,19 @@ def _solve(
     problem, scale, flipped = _standard(op, k, mass, null, run, largest=largest)
     if run.solver != "auto" and run.solver not in SOLVERS:
         raise InvalidInput(f"solver must be 'auto' or one of {', '.join(SOLVERS)}; got {run.solver!r}")
-    names = candidates(problem) if run.solver == "auto" else [run.solver]
     best: Eigenpairs | None = None
     failures = []
-    for name in names[:3]:
+    for name, solve, asked in _tries(problem, run):
         with run.stage(f"eigenvectors ({name})"):
             try:
-                pairs = _judge(problem, SOLVERS[name](problem), k, name)
+                pairs = _judge(asked, solve(asked), k, name)
             except SolverFailed as error:
                 failures.append(f"{name}: {error}")
                 log.info("solver %s failed: %s", name, error)
                 continue
         if best is None or pairs.residual < best.residual:
             best = pairs
-        if best.residual <= POOR or best.residual * best.gap <= 4 * np.finfo(float).eps * problem.norm():
+        if best.residual <= POOR or best.residual * best.gap <= 4 * np.finfo(float).eps * asked.norm():
             break  # no solver gets below the error of a product
     if best is None:
         raise SolverFailed("no solver reached an answer: " + "; ".join(failures))
@@ -151,6 +151,17 @@ def _solve(
     values = best.values if flipped is None else flipped - best.values
     vectors = best.vectors if scale is None else best.vectors * scale[:, None]
     return Eigenpairs(values, fix_signs(vectors), best.residual, best.gap, best.solver, best.iterations)
+
+
+def _tries(problem: Problem, run: Run) -> Iterator[tuple[str, Callable[[Problem], Ritz], Problem]]:
+    """Solvers in the order of trying, each with its problem: on the run's device where it has one, then on the CPU."""
+    if run.device != "cpu":
+        from lowfold.spectral._on_device import tries_on_device
+
+        yield from tries_on_device(problem, run)
+    names = candidates(problem) if run.solver == "auto" else [run.solver]
+    for name in names[:3]:
+        yield name, SOLVERS[name], problem
 
 
 def _judge(problem: Problem, ritz: Ritz, k: int, name: str) -> Eigenpairs:

@@ -1,13 +1,15 @@
 """Two subspace methods written once for all solvers: block Krylov and block Davidson.
 
 Both work on the orthogonal complement of known vectors, keep a full orthonormal basis, restart thickly, and stop on the
-gap-relative residual ||B v - theta v|| / gap, which bounds the angle to the truth.
+gap-relative residual ||B v - theta v|| / gap, which bounds the angle to the truth. Arrays may be those of any library
+that NumPy's functions dispatch to: with CuPy's everything stays on the GPU.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -65,15 +67,16 @@ def _orthonormal_columns(V: Floats, smallest: float) -> Floats:
     V = V[:, kept] / lengths[kept]
     values, U = np.linalg.eigh(V.T @ V)
     good = values > 1e-14 * values[-1]
-    return np.asarray(V @ (U[:, good] / np.sqrt(values[good])))
+    return cast("Floats", V @ (U[:, good] / np.sqrt(values[good])))
 
 
 class _Basis:
     """An orthonormal basis V that grows by blocks, with A V and T = V' A V; nothing is copied when it grows."""
 
-    def __init__(self, n: int, room: int) -> None:
-        self._V, self._AV = np.empty((n, room), order="F"), np.empty((n, room), order="F")
-        self._T = np.zeros((room, room))
+    def __init__(self, like: Floats, room: int) -> None:
+        n = len(like)
+        self._V, self._AV = (np.empty((n, room), order="F", like=like) for _ in range(2))
+        self._T = np.zeros((room, room), like=like)
         self.size = 0
 
     @property
@@ -114,7 +117,7 @@ def block_krylov(
     """
     n, b = start.shape
     room = n - null.shape[1]
-    basis = _Basis(n, min(room, max_basis) + b)
+    basis = _Basis(start, min(room, max_basis) + b)
     block = orthonormalise(start, [null])
     ritz = Ritz(np.empty(0), np.empty((n, 0)), 0, False)
     best, best_at = np.inf, 0
@@ -143,7 +146,7 @@ def block_krylov(
         if block.shape[1] == 0:  # an invariant subspace: go on in a direction it does not contain
             if m > k:
                 return Ritz(ritz.values, ritz.vectors, iteration, True, AX)
-            block = orthonormalise(_fixed_block(n, 1, seed=iteration), [null, basis.V])
+            block = orthonormalise(np.asarray(_fixed_block(n, 1, seed=iteration), like=start), [null, basis.V])
     return ritz
 
 
@@ -154,7 +157,7 @@ def block_davidson(
     n = start.shape[0]
     block = orthonormalise(start, [null])
     width = block.shape[1]
-    basis = _Basis(n, 6 * width)
+    basis = _Basis(start, 6 * width)
     ritz = Ritz(np.empty(0), np.empty((n, 0)), 0, False)
     for iteration in range(1, max_iter + 1):
         basis.add(block, remove(apply(np.ascontiguousarray(block)), null))
@@ -186,7 +189,7 @@ def _gaps(theta: Floats, k: int) -> Floats:
     last = min(k, len(theta)) - 1
     wanted = theta[: max(last, 1)]
     gaps = np.abs(wanted - theta[last]) if last > 0 else np.abs(wanted)
-    return np.asarray(np.maximum(gaps, 1e-6 * np.abs(theta[: last + 1]).max()))
+    return cast("Floats", np.maximum(gaps, 1e-6 * np.abs(theta[: last + 1]).max()))
 
 
 def _small(residuals: Floats, theta: Floats, k: int, tol: float) -> bool:

@@ -24,6 +24,10 @@ from lowfold.spectral._factor import Fill, count_fill, factorise
 from lowfold.spectral._krylov import Ritz, _fixed_block, block_davidson, block_krylov, orthonormalise, remove
 from lowfold.spectral._multilevel import near_order, two_level
 
+SMALL = 400  # points; below, LAPACK solves for everything before another solver has begun
+# Just above rounding: eigenvalues at the bottom of an alignment kernel fall like N^-2, to 1e-15 of its norm.
+SHIFT = 1e-13
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -43,6 +47,9 @@ class Problem:
         """A cheap upper estimate of ||A||."""
         if self.op.bound is not None and self.op.psd:
             return float(self.op.bound)
+        known = getattr(self.op, "norm", None)
+        if known is not None:
+            return float(known())
         if isinstance(self.op, SparseOperator):
             return float(abs(self.op.matrix).sum(axis=1).max(initial=0.0))
         probe = _fixed_block(self.n, 1)
@@ -132,8 +139,7 @@ def shift_invert(problem: Problem) -> Ritz:
     op = problem.op
     if not isinstance(op, SparseOperator) or problem.largest or not op.psd:
         raise SolverFailed("shift_invert solves the bottom of sparse psd operators; use 'lanczos' or 'krylov'")
-    # Just above rounding: eigenvalues at the bottom of an alignment kernel fall like N^-2, to 1e-15 of its norm.
-    delta = 1e-13 * max(problem.norm(), np.finfo(float).tiny)
+    delta = SHIFT * max(problem.norm(), np.finfo(float).tiny)
     factor = factorise(op.matrix, delta, problem.fill, n_jobs=op.n_jobs)
     k, Q = problem.wanted, problem.null
 
@@ -284,7 +290,7 @@ def candidates(problem: Problem) -> list[str]:
     """
     n, room = problem.n, problem.n - problem.null.shape[1]
     small_enough = n <= 5_000 and fits(3 * 8.0 * n * n)
-    if small_enough and (n < 400 or 3 * problem.wanted > room):
+    if small_enough and (n < SMALL or 3 * problem.wanted > room):
         return ["dense"]
     if isinstance(problem.op, SparseOperator) and not problem.largest and problem.op.psd:
         if problem.op.laplacian and n >= 20_000 and problem.null.shape[1] >= 1:

@@ -1,0 +1,123 @@
+"""Eigenproblems on a device: the same block Krylov method on the device's arrays, a factor made there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import MemoryBudgetExceeded, SolverFailed
+from lowfold._core.operators import CentredGram, DenseOperator, SparseOperator
+from lowfold._core.run import Run
+from lowfold._cuda._cholesky import factor_tree, factorise
+from lowfold._cuda._device import Array, Device, active, on_cpu
+from lowfold._cuda._gram import DeviceDense, DeviceGram, DeviceMatrix
+from lowfold._cuda._minplus import padded
+from lowfold._cuda._sparse import DeviceSparse
+from lowfold.spectral._krylov import Ritz, block_krylov, remove
+from lowfold.spectral._solvers import SHIFT, SMALL, Problem
+
+Try = tuple[str, Callable[[Problem], Ritz], Problem]
+MOST_WORK = 2e14  # multiplications of a factor; beyond, the iterative solvers of the CPU are faster
+WIDTH = 8  # columns that the kernels take at a time
+
+
+def tries_on_device(problem: Problem, run: Run) -> Iterator[Try]:
+    """What to try on the run's device, best first; nothing where it has none or the problem is small."""
+    device = active(run)
+    if device is None or (problem.n < SMALL and run.solver == "auto"):
+        return
+    op = problem.op
+    bottom = isinstance(op, (SparseOperator, DeviceSparse)) and op.psd and not problem.largest
+    name = ("shift_invert" if bottom else "krylov") if run.solver == "auto" else run.solver
+    solve = {"shift_invert": shift_invert_on_device, "krylov": krylov_on_device}.get(name)
+    if solve is None or (name == "shift_invert" and not bottom):
+        on_cpu(f"solver {name}", "it has no twin on the device")
+        return
+    moved = _moved(op, device)
+    if moved is None:
+        on_cpu("an eigenproblem", f"{type(op).__name__} has no twin on the device, or does not fit there")
+        return
+    yield name, solve, replace(problem, op=moved)
+
+
+def _moved(op: Any, device: Device) -> Any:
+    """The operator on the device; None where there is no twin or no room."""
+    if isinstance(op, (DeviceSparse, DeviceGram)):
+        return op
+    if isinstance(op, SparseOperator):
+        return sparse_on(device, op)
+    try:
+        if isinstance(op, CentredGram) and not (op.squared or op.gram):
+            return DeviceGram(matrix_on(device, op.distances), shift=op.shift)
+        if isinstance(op, DenseOperator):
+            device.require(8.0 * op.n**2, f"a matrix of {op.n} x {op.n}", "")
+            return DeviceDense(device, device.put(op.matrix, np.float64), psd=op.psd)
+    except MemoryBudgetExceeded:
+        return None
+    return None
+
+
+def sparse_on(device: Device, op: SparseOperator) -> DeviceSparse:
+    """The matrix of a sparse operator on the device."""
+    A = op.matrix
+    indptr, indices = device.put(A.indptr, np.int64), device.put(A.indices, np.int32)
+    return DeviceSparse(device, indptr, indices, device.put(A.data, np.float64), op.psd, op.bound)
+
+
+def matrix_on(device: Device, distances: NDArray[np.floating]) -> DeviceMatrix:
+    """A matrix of distances on the device, its rows filled up with zeros."""
+    n, xp = len(distances), device.xp
+    device.require(distances.dtype.itemsize * n * padded(n), f"a matrix of {n} x {n} distances", "")
+    D = xp.zeros((n, padded(n)), distances.dtype)
+    D[:, :n] = device.put(distances)
+    return DeviceMatrix(device, D, xp.arange(n))
+
+
+def krylov_on_device(problem: Problem) -> Ritz:
+    """`krylov` with every vector on the device; one column of eight is left for the row means of a Gram operator."""
+    op: Any = problem.op
+    sign = 1.0 if problem.largest else -1.0
+    k = problem.wanted
+    width = min(max(k + 4, WIDTH - 1), problem.n - problem.null.shape[1])
+    return _krylov(op.device, problem, lambda V: sign * op.apply(V), width, problem.tol, 12 * width, sign)
+
+
+def shift_invert_on_device(problem: Problem) -> Ritz:
+    """`shift_invert` with the factor on the device; eigenvalues and residual are those of A itself, in float64."""
+    op: Any = problem.op
+    device, k = op.device, problem.wanted
+    tree, off = factor_tree(op)
+    if tree.work() > MOST_WORK:
+        raise SolverFailed(f"the factor would take {tree.work():.2g} multiplications; another solver is faster")
+    try:
+        factor = factorise(op, off, SHIFT * max(op.norm(), np.finfo(float).tiny), tree)
+    except MemoryBudgetExceeded as error:
+        raise SolverFailed(str(error)) from error
+    Q = device.put(problem.null)
+
+    def solve(V: Array) -> Array:
+        return remove(factor.solve(remove(V, Q)), Q)
+
+    width = min(max(k + 1, WIDTH), problem.n - problem.null.shape[1])
+    found = _krylov(device, problem, solve, width, 0.1 * problem.tol, 6 * width, 1.0)
+    # One more inverse iteration, then Rayleigh and Ritz with A: see `shift_invert`.
+    V, _ = np.linalg.qr(solve(device.put(found.vectors)))
+    T = V.T @ op.apply(V)
+    values, S = np.linalg.eigh((T + T.T) / 2)
+    return Ritz(device.get(values), device.get(V @ S), found.iterations + 1, found.converged)
+
+
+def _krylov(device: Device, problem: Problem, apply: Any, width: int, tol: float, max_basis: int, sign: float) -> Ritz:
+    ritz = block_krylov(
+        apply, device.put(problem.start(width)), problem.wanted, null=device.put(problem.null), tol=tol,
+        max_basis=max(max_basis, 60),
+    )  # fmt: skip
+    products = None if ritz.products is None else device.get(sign * ritz.products)
+    return Ritz(device.get(sign * ritz.values), device.get(ritz.vectors), ritz.iterations, ritz.converged, products)
+
+
+__all__ = ["sparse_on", "tries_on_device"]

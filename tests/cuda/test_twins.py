@@ -1,0 +1,127 @@
+"""What must be equal on a device and on the CPU: neighbours, bits of geodesics, subspaces within their residual."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import subspace_angles
+
+import lowfold
+from lowfold import config_context
+from lowfold._cuda._device import holding
+from lowfold.graph._build import find_neighbors
+from lowfold.graph._geodesics import geodesics
+from lowfold.graph._search import nearest
+from lowfold.graph._source import Points
+from lowfold.graph._types import Graph
+from lowfold.metrics._resolve import resolve_metric
+from lowfold.spectral import _on_device as spectral_on_device
+
+
+def _roll(n, seed):
+    return lowfold.datasets.swiss_roll(n, random_state=seed).X
+
+
+@pytest.mark.parametrize(
+    ("n", "columns", "k", "dtype"),
+    [
+        (150, 3, 12, "f8"),
+        (130, 1, 4, "f4"),
+        (140, 6, 8, "f8"),
+        (120, 40, 15, "f4"),
+        (80, 90, 24, "f4"),
+        (40, 5, 3, "f8"),
+    ],
+)
+def test_the_same_neighbours_ties_included(on_device, n, columns, k, dtype):
+    rng = np.random.default_rng(n)
+    X = np.round(rng.normal(size=(n, columns)), 1).astype(dtype)  # rounded: many ties
+    X[:10] = X[10:20]
+    source = Points(X, resolve_metric("euclidean", None, X))
+    Q = (3 * rng.normal(size=(17, columns))).astype(dtype)
+    for queries in (None, Q):
+        cpu = nearest(source, k, queries=queries)
+        with config_context(device="cuda"):
+            twin = nearest(source, k, queries=queries)
+        np.testing.assert_array_equal(twin.indices, cpu.indices)
+        np.testing.assert_array_equal(twin.distances, cpu.distances)
+
+
+def test_rows_that_products_cannot_prove_are_searched_by_differences(on_device):
+    rng = np.random.default_rng(3)
+    X = 1e4 + 1e-6 * rng.normal(size=(90, 7))  # all of the signal is below the products' rounding
+    X[0] = 0.0
+    cpu = find_neighbors(X, 5)
+    with config_context(device="cuda"):
+        twin = find_neighbors(X, 5)
+    np.testing.assert_array_equal(twin.indices, cpu.indices)
+    np.testing.assert_array_equal(twin.distances, cpu.distances)
+
+
+@pytest.mark.parametrize(("n", "dtype"), [(200, np.float32), (90, np.float64)])
+def test_the_same_bits_of_geodesics(on_device, n, dtype):
+    G = find_neighbors(_roll(n, n), 6).union()
+    sources = [4, 0, n - 1]
+    cpu, rows = geodesics(G, dtype=dtype), geodesics(G, sources, dtype=dtype)
+    with config_context(device="cuda"):
+        np.testing.assert_array_equal(geodesics(G, dtype=dtype), cpu)
+        np.testing.assert_array_equal(geodesics(G, sources, dtype=dtype), rows)
+
+
+def test_geodesics_of_a_graph_in_pieces(on_device):
+    G = Graph.from_edges(7, [[0, 1], [1, 2], [3, 4], [4, 5]], [1.0, 0.0, 2.0, 0.25])
+    cpu = geodesics(G, dtype=np.float32)
+    with config_context(device="cuda"):
+        np.testing.assert_array_equal(geodesics(G, dtype=np.float32), cpu)
+
+
+def test_the_same_graph_of_both_directions(on_device):
+    X = np.round(_roll(120, 8), 0)  # repeated points: edges of length zero
+    cpu = find_neighbors(X, 6).union()
+    with config_context(device="cuda"):
+        found = find_neighbors(X, 6)
+    twin = found.union()
+    assert holding(found.indices) is on_device
+    for name in ("indptr", "indices", "lengths"):
+        np.testing.assert_array_equal(getattr(twin, name), getattr(cpu, name))
+
+
+METHODS = {
+    "Isomap": dict(n_neighbors=9, shift=0.2),
+    "LTSA": dict(n_neighbors=9),
+    "HessianLLE": dict(n_neighbors=10),
+    "LLE": dict(n_neighbors=9),
+    "ModifiedLLE": dict(n_neighbors=10),
+    "LaplacianEigenmaps": dict(n_neighbors=9),
+    "DiffusionMaps": dict(),
+    "ClassicalMDS": dict(),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_agree_and_their_residual_is_as_small(on_device, monkeypatch, name):
+    monkeypatch.setattr(spectral_on_device, "SMALL", 100)
+    X = _roll(160, 5)
+    model = getattr(lowfold, name)(2, **METHODS[name])
+    cpu = model.fit_transform(X)
+    new = X[:7] + 0.01
+    placed = model.transform(new)
+    with config_context(device="cuda"):
+        twin = model.fit_transform(X)
+        placed_twin = model.transform(new)
+    assert type(model.embedding_) is np.ndarray
+    assert model.solver_ in ("krylov", "shift_invert")
+    assert model.residual_ <= 1e-6
+    assert np.sin(subspace_angles(cpu - cpu.mean(0), twin - twin.mean(0)).max()) < 1e-5
+    np.testing.assert_allclose(placed_twin, placed, atol=1e-5 * np.abs(cpu).max())
+
+
+def test_repulsion_of_a_layout(on_device):
+    from lowfold.optimize._neighbor import _student
+
+    for columns in (1, 2, 3):
+        Y = np.random.default_rng(columns).normal(size=(300, columns))
+        push, mass = _student(Y, 1, "cpu")
+        twin, twin_mass = _student(Y, 1, "cuda")
+        np.testing.assert_allclose(twin, push, atol=1e-12)
+        assert twin_mass == pytest.approx(mass, rel=1e-12)
