@@ -11,6 +11,7 @@ from lowfold.lowrank._errors import (
     is_rank_revealing,
     subspace_distance,
 )
+from lowfold.lowrank._fat import as_max_kernel, deviation, fat
 from lowfold.lowrank._interpolative import interpolative
 from lowfold.lowrank._mercer import karhunen_loeve, mercer_expansion
 from lowfold.lowrank._pivoted import pivoted_cholesky, rrlu, rrqr
@@ -24,9 +25,12 @@ from lowfold.lowrank._vsv import vsv
 
 __all__ = [
     "approximation_error",
+    "as_max_kernel",
+    "deviation",
     "error_bound",
     "explained_energy",
     "failure_probability",
+    "fat",
     "greedy",
     "interpolative",
     "is_rank_revealing",

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
-from lowfold.lowrank._results import Floats
+from lowfold._core.types import Floats
 
 ASYMMETRY = 1e-8  # of the largest entry: what a product of rounded factors leaves
 

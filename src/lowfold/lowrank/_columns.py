@@ -15,8 +15,10 @@ from numpy.typing import ArrayLike
 
 from lowfold._core.errors import AccuracyWarning, InvalidInput
 from lowfold._core.random import generator
+from lowfold._core.types import Floats, Ints
+from lowfold._core.warn import warn
 from lowfold.lowrank._check import rank, symmetric
-from lowfold.lowrank._results import Compressed, Floats, Ints, Nystrom
+from lowfold.lowrank._results import Compressed, Nystrom
 
 SINGULAR = 1e-12  # share of the largest eigenvalue below which a direction of the sampled block has no digits
 
@@ -73,13 +75,10 @@ def _block_eigen(A: Floats) -> tuple[Floats, Floats]:
     if not kept.any():
         raise InvalidInput("the sampled block has no positive eigenvalue: G is zero there, or not semidefinite")
     if not kept.all():
-        import warnings
-
-        warnings.warn(
+        warn(
             f"the sampled block is singular: {len(kept)} columns span {int(kept.sum())} directions only, so the others "
             "say nothing; take columns that differ more (sample_kdpp, pivoted_cholesky), or fewer",
             AccuracyWarning,
-            stacklevel=3,
         )
     return values[kept], U[:, kept]
 

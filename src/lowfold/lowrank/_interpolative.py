@@ -5,14 +5,17 @@ doi:10.1016/j.acha.2010.02.003.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.random import generator
+from lowfold._core.types import Floats
 from lowfold.lowrank._check import matrix, rank
 from lowfold.lowrank._pivoted import pivoted_qr, rrqr
-from lowfold.lowrank._results import Floats, Interpolative
+from lowfold.lowrank._results import Interpolative
 
 LARGEST = 2.0  # bound of |P_ij|: with it ||P|| <= sqrt(4 k (n - k) + 1) and the error at most that times sigma_(k+1)
 
@@ -59,7 +62,7 @@ def _of(A: Floats, R: Floats, k: int) -> Interpolative:
     """Columns and coefficients found on R, columns taken from A."""
     from scipy.linalg.interpolative import interp_decomp, reconstruct_interp_matrix
 
-    found = interp_decomp(R.copy(), k, rand=False)
+    found: Any = interp_decomp(R.copy(), k, rand=False)
     index, proj = found[0], found[1]
     if np.abs(proj).max(initial=0.0) <= LARGEST:
         P = reconstruct_interp_matrix(index, proj)

@@ -14,8 +14,9 @@ import scipy.linalg
 from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput, SolverFailed
+from lowfold._core.types import Floats, Ints
 from lowfold.lowrank._check import matrix, rank, symmetric
-from lowfold.lowrank._results import Cholesky, Floats, Ints, PivotedLU, PivotedQR
+from lowfold.lowrank._results import Cholesky, PivotedLU, PivotedQR
 
 MOST_EXCHANGES = 1000  # each multiplies |det R11| by f > 1 at least: thousands would mean rounding, not progress
 

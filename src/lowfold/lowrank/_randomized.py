@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.random import generator
+from lowfold._core.types import Floats
 from lowfold.lowrank._check import matrix, rank
-from lowfold.lowrank._results import SVD, Floats
+from lowfold.lowrank._results import SVD
 
 
 def randomized_svd(

@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import compiled
 from lowfold._core.memory import require
+from lowfold._core.types import Floats
 from lowfold.lowrank._check import matrix, threshold
 from lowfold.lowrank._pivoted import pivoted_qr
-from lowfold.lowrank._results import SVD, Floats
+from lowfold.lowrank._results import SVD
 
 SMALL = 32  # rows up to which a full SVD is as quick as an iteration for one vector
 VECTOR = 1e-8  # relative precision of the leading singular value: what is left of it elsewhere is of this size

@@ -13,9 +13,9 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
 
+from lowfold._core.types import Floats
 from lowfold.lowrank._check import symmetric, threshold
 from lowfold.lowrank._pivoted import pivoted_cholesky
-from lowfold.lowrank._results import Floats
 from lowfold.lowrank._utv import SMALL, VECTOR, _householder, _ql, _reflect
 
 
