@@ -8,7 +8,7 @@ from tests.lowrank.matrices import with_singular_values
 
 from lowfold import lowrank
 from lowfold._core.errors import InvalidInput
-from lowfold.kernels import jl_min_dim
+from lowfold.lowrank import jl_min_dim
 from lowfold.lowrank._errors import too_large, too_small
 
 

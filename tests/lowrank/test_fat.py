@@ -12,7 +12,8 @@ from lowfold import lowrank
 from lowfold._core.errors import InvalidInput, SolverFailed
 from lowfold._core.operators import CentredGram, ColumnOperator, DenseOperator, SparseOperator
 from lowfold._core.run import Run
-from lowfold.kernels import kernel_operator, mercer_kernel
+from lowfold.kernels._functions import mercer_kernel
+from lowfold.kernels._kernel_operator import kernel_operator
 from lowfold.lowrank._fat import _Applied
 from lowfold.spectral import largest, smallest
 

@@ -22,7 +22,7 @@ from lowfold.graph._source import Measured, Pairs, Points
 from lowfold.kernels._gram import centred_gram
 from lowfold.methods._base import Method
 from lowfold.methods._fit import Data, Fit
-from lowfold.methods._parameters import Distances, Solved
+from lowfold.methods._parameters import Distances, Seeded, Solved
 from lowfold.methods._placing.maps import Barycentric, GramRow, Impossible
 from lowfold.methods._stages import Stages, pair_stages
 from lowfold.metrics._pairwise import pairwise
@@ -30,7 +30,7 @@ from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift
 
 
-class ClassicalMDS(Distances, Solved, Method):
+class ClassicalMDS(Distances, Seeded, Solved, Method):
     """Place points so that their Euclidean distances come close to the given dissimilarities.
 
     Minimises the strain sum_ij (d_ij^2 - ||y_i - y_j||^2) over projections of the exact configuration; the answer is
