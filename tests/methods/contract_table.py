@@ -154,6 +154,12 @@ ALIGNMENT = {
     "tol": (1e-1, RNG.random((500, 10)), {}),
 }
 
+LANDMARKED = {
+    "landmarks": 40,
+    "landmark_rule": ("kmeans++", None, {"landmarks": 40}),
+    "random_state": (1, None, {"landmarks": 40}),
+}
+
 ISOMAP = {
     **GRAPH,
     "paths": None,  # all give the same distances: test_isomap
@@ -229,6 +235,7 @@ CONTRACT: dict[str, Case] = {
             "normalization": "unit",
             "solver": "lanczos",
             "tol": (1e-1, RNG.random((600, 80)), {}),
+            "random_state": (1, None, {"solver": "prat"}),
         },
         rebuild=leading,
         restores=0.5,
@@ -241,6 +248,7 @@ CONTRACT: dict[str, Case] = {
     "LaplacianEigenmaps": Case(
         other_values={
             **GRAPH,
+            **LANDMARKED,
             "weights": "binary",
             "scale": 0.5,
             "laplacian": "symmetric",
@@ -253,6 +261,7 @@ CONTRACT: dict[str, Case] = {
     "LLE": Case(
         other_values={
             **ALIGNMENT,
+            **LANDMARKED,
             "reg": 1e-2,
             "reg_when": "never",
             "weights": "clipped",
@@ -266,10 +275,12 @@ CONTRACT: dict[str, Case] = {
     "ModifiedLLE": Case(other_values={**ALIGNMENT, "reg": 1e-2}, rebuild=bottom, restores=0.35),
     "SupervisedLLE": Case(other_values={}, rows=False, why="needs labels; test_supervised_lle has the same checks"),
     "LTSA": Case(
-        other_values={**ALIGNMENT, "include_self": False, "mass": "kernel"}, rebuild=bottom_by_mass, restores=0.35
+        other_values={**ALIGNMENT, **LANDMARKED, "include_self": False, "mass": "kernel"},
+        rebuild=bottom_by_mass,
+        restores=0.35,
     ),
     "HessianLLE": Case(
-        other_values={**ALIGNMENT, "include_self": False, "anchor": 3, "mass": "kernel"},
+        other_values={**ALIGNMENT, **LANDMARKED, "include_self": False, "anchor": 3, "mass": "kernel"},
         rebuild=bottom_by_mass,
         restores=0.35,
     ),
@@ -299,9 +310,7 @@ CONTRACT: dict[str, Case] = {
             "self_loops": 0.5,
             "t": 3.0,
             "convention": "symmetric",
-            "landmarks": 40,
-            "landmark_rule": ("kmeans++", None, {"landmarks": 40}),
-            "random_state": (1, None, {"landmarks": 40}),
+            **LANDMARKED,
             "tol": (1e-1, RNG.random((500, 10)), {}),
         },
         rebuild=walking,
@@ -527,6 +536,7 @@ CONTRACT: dict[str, Case] = {
         other_values={
             "n_components": 1,
             **KERNEL,
+            **LANDMARKED,
             "center": False,
             "preimage": "ridge",
             "alpha": (1.0, None, {"preimage": "ridge"}),
@@ -564,6 +574,7 @@ CONTRACT: dict[str, Case] = {
         other_values={
             **UNFOLDING,
             "landmarks": 20,
+            "landmark_rule": "maxmin",
             "reconstruction_neighbors": 6,
             "weights": "convex",
             "reg": 1e-1,

@@ -160,7 +160,7 @@ def test_a_coinciding_neighbour_is_said() -> None:
 
 def test_a_poor_answer_warns_with_its_number() -> None:
     values = 1.0 / np.arange(1, 601) ** 0.02
-    with pytest.warns(AccuracyWarning, match="gap-relative residual, solver randomized"):
+    with pytest.warns(AccuracyWarning, match="solver randomized has not found .*gap-relative residual"):
         pairs = largest(DenseOperator(np.diag(values)), 3, run=Run(solver="randomized"))
     assert pairs.residual > 1e-3
 

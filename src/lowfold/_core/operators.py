@@ -47,6 +47,23 @@ class Operator(Protocol):
         ...
 
 
+@runtime_checkable
+class ColumnOperator(Operator, Protocol):
+    """An operator that also shows its columns: what methods that pick some of them ask for."""
+
+    def columns(self, index: NDArray[np.int64]) -> Floats:
+        """A[:, index] in float64."""
+        ...
+
+    def column_squares(self) -> Floats:
+        """Squared length of each column; one pass over the operator."""
+        ...
+
+    def diagonal(self) -> Floats:
+        """A_ii."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class SparseOperator:
     """A symmetric sparse matrix."""
@@ -66,6 +83,15 @@ class SparseOperator:
 
     def dense(self) -> Floats:
         return np.asarray(self.matrix.toarray(), dtype=np.float64)
+
+    def columns(self, index: NDArray[np.int64]) -> Floats:
+        return np.asarray(self.matrix[index].toarray().T, dtype=np.float64)  # rows: the matrix is symmetric
+
+    def column_squares(self) -> Floats:
+        return np.asarray(self.matrix.multiply(self.matrix).sum(axis=1), dtype=np.float64).ravel()
+
+    def diagonal(self) -> Floats:
+        return np.asarray(self.matrix.diagonal(), dtype=np.float64)
 
     def scaled(self, s: Floats) -> SparseOperator:
         """diag(s) A diag(s)."""
@@ -108,6 +134,15 @@ class DenseOperator:
     def dense(self) -> Floats:
         return self.matrix.astype(np.float64)
 
+    def columns(self, index: NDArray[np.int64]) -> Floats:
+        return np.ascontiguousarray(self.matrix[index].T, dtype=np.float64)
+
+    def column_squares(self) -> Floats:
+        return np.asarray(np.einsum("ij,ij->i", self.matrix, self.matrix, dtype=np.float64))
+
+    def diagonal(self) -> Floats:
+        return np.diagonal(self.matrix).astype(np.float64)
+
 
 @dataclass(frozen=True, eq=False)
 class CentredGram:
@@ -140,13 +175,49 @@ class CentredGram:
         return np.vstack([self._block(slice(i, i + 1)) for i in chosen.tolist()])
 
     def _block(self, rows: slice) -> Floats:
-        block = self.distances[rows].astype(np.float64)
+        return self._powers(np.arange(rows.start, rows.stop), self.distances[rows].astype(np.float64))
+
+    def _powers(self, index: NDArray[np.int64], block: Floats) -> Floats:
+        """Squared distances (or inner products) of these rows, from a float64 copy of what is stored."""
         if self.squared or self.gram:
             return block
         if self.shift:
             block += self.shift
-            block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = 0.0
+            block[np.arange(len(block)), index] = 0.0
         return np.square(block, out=block)
+
+    def _centred(self, index: NDArray[np.int64], block: Floats) -> Floats:
+        """Rows of the operator from rows of squares: means taken off, and the factor -1/2 of distances."""
+        means = self.row_means()
+        block -= means[None, :]
+        block -= (means[index] - means.mean())[:, None]
+        if not self.gram:
+            block *= -0.5
+        return block
+
+    def columns(self, index: NDArray[np.int64]) -> Floats:
+        block = self._powers(index, self.distances[index].astype(np.float64))
+        return np.ascontiguousarray(self._centred(index, block).T)
+
+    def column_squares(self) -> Floats:
+        out = np.empty(self.n)
+        rows = block_slices(self.n, _rows_per_block(self.n))
+        self.row_means()
+
+        def work(i: int) -> None:
+            index = np.arange(rows[i].start, rows[i].stop)
+            block = self._centred(index, self._block(rows[i]))
+            out[rows[i]] = np.einsum("ij,ij->i", block, block)
+
+        run_blocks(work, len(rows), n_jobs=self.n_jobs)
+        return out
+
+    def diagonal(self) -> Floats:
+        means, own = self.row_means(), np.diagonal(self.distances).astype(np.float64)
+        if not (self.squared or self.gram):
+            own = np.zeros(self.n) if self.shift else own**2
+        centred: Floats = own - 2 * means + means.mean()
+        return centred if self.gram else -0.5 * centred
 
     def apply(self, V: Floats) -> Floats:
         V = V - V.mean(axis=0)

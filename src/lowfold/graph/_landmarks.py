@@ -38,7 +38,7 @@ def choose_landmarks(
         return np.sort(run.rng.choice(n, m, replace=False))
     chosen = np.empty(m, dtype=np.int64)
     chosen[0] = run.rng.integers(n)
-    nearest, row = np.full(n, np.inf), _rows(where, run)
+    nearest, row = np.full(n, np.inf), distance_rows(where, run)
     with run.stage("landmarks") as progress:
         for i in range(1, m):
             np.minimum(nearest, row(int(chosen[i - 1])), out=nearest)
@@ -69,7 +69,7 @@ def _next(nearest: Floats, chosen: Ints, rule: str, run: Run) -> int:
     return int(run.rng.choice(len(nearest), p=weight / weight.sum()))
 
 
-def _rows(where: Source | Graph, run: Run) -> Callable[[int], Floats]:
+def distance_rows(where: Source | Graph, run: Run) -> Callable[[int], Floats]:
     """i -> distances from point i to all; inf where they are unknown."""
     if isinstance(where, Graph):
         return lambda i: np.asarray(geodesics(where, [i], dtype=np.float64, run=Run(n_jobs=run.n_jobs))[0])

@@ -109,6 +109,40 @@ class KernelOperator:
             return whole
         return whole - float((self.row_means() if row_means is None else row_means).sum())
 
+    def columns(self, index: NDArray[np.int64]) -> Floats:
+        """K[:, index], or the same of H K H, which needs the row means: one pass over K."""
+        A = np.subtract(self.X, self.mean, dtype=np.float64)
+        C = self.kernel(A, A[index])
+        if self.center:
+            means = self.row_means()
+            C += means.mean() - means[:, None] - means[index]
+        return C
+
+    def column_squares(self) -> Floats:
+        """Squared length of each column: sum_i (K_ij - means_i - means_j + grand mean)^2."""
+        means = self.row_means() if self.center else np.zeros(self.n)
+        grand = float(means.mean())
+        sums = np.zeros((min(GROUPS, self.count), self.n))
+
+        def work(g: int) -> None:
+            for number in range(g, self.count, len(sums)):
+                rows, columns = self.place(number)
+                T = self.tile(number) - means[rows, None] - (means[columns] - grand)
+                sums[g, rows] += np.einsum("ij,ij->i", T, T)
+                if rows != columns:
+                    sums[g, columns] += np.einsum("ij,ij->j", T, T)
+
+        run_blocks(work, len(sums), n_jobs=self.n_jobs)
+        return np.asarray(sums.sum(axis=0))
+
+    def diagonal(self) -> Floats:
+        """K_ii, or the same of H K H."""
+        own = self.kernel.diagonal(np.subtract(self.X, self.mean, dtype=np.float64))
+        if not self.center:
+            return own
+        means = self.row_means()
+        return np.asarray(own - 2 * means + means.mean())
+
     def dense(self) -> Floats:
         """The matrix itself. The caller asks the memory budget first."""
         K = np.empty((self.n, self.n))

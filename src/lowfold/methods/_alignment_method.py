@@ -25,6 +25,7 @@ from lowfold.kernels._tangent import tangents
 from lowfold.methods._alignment_mass import choose_mass, diagonal_mass
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._landmarks import landmark_stages
 from lowfold.methods._placing.maps import Barycentric, NearestCorner
 from lowfold.methods._stages import Stages, alignment_stages
 from lowfold.spectral._doors import smallest
@@ -37,7 +38,7 @@ ENOUGH_TO_TELL = 100  # among fewer points a coordinate that tells one from the 
 class AlignmentMethod(GraphMethod):
     """Adds `neighbors_`; a method writes `_alignment` and its recipe."""
 
-    stages: ClassVar[Stages] = alignment_stages
+    stages: ClassVar[Stages] = landmark_stages(alignment_stages)
 
     keeps_neighbors: ClassVar[bool] = True
     per_point: ClassVar[tuple[str, ...]] = ("local_errors_", "robust_weights_", "weight_counts_")
@@ -65,8 +66,9 @@ class AlignmentMethod(GraphMethod):
     @final
     def _kept(self) -> Connected:
         """The neighbourhoods and bridges that the model keeps."""
+        source, chosen = self._trained.source, getattr(self, "landmarks_", None)
         return Connected(
-            self._trained.source,
+            source if source is None or chosen is None else source.subset(chosen),
             self.neighbors_,
             bridges=self.bridges_,
             labels=self.component_labels_,

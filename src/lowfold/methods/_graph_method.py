@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, final
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
 from lowfold.methods._base import Check, Method, fewer_components_than_points
 from lowfold.methods._fit import Connected, Data, Fit, Rules
+from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, through_landmarks
 from lowfold.methods._neighborhood import Asked, Needs, check_neighbors, connect
 from lowfold.methods._parameters import Distances, Nearest, Solved
 from lowfold.methods._pieces import embed_pieces
-from lowfold.methods._placing.landmarks import placed_through
 from lowfold.methods._placing.maps import Pieces
 
 
@@ -51,19 +52,13 @@ class GraphMethod(Nearest, Distances, Solved, Method):
 
     @final
     def _embed(self, data: Data, run: Run) -> Fit:
-        asked, needs = self._asked(), self._needs()
+        solve = partial(self._embed_all, self._asked(), needs := self._needs())
         if needs.landmarks is None:
-            return self._embed_all(data, asked, needs, run)
-        if data.source is None:
-            raise InvalidInput("landmarks need points or distances to place the others by; X was a graph")
-        chosen = needs.landmarks(data.source, run)
-        part = Data(data.source.subset(chosen))
-        self._check(part)
-        fit = self._embed_all(part, asked, needs, run)
-        return placed_through(fit, fit.trained(part.source), chosen, data.source, data.n, run)
+            return solve(data, run)
+        return through_landmarks(data, needs.landmarks, solve, self._check, run)
 
     @final
-    def _embed_all(self, data: Data, asked: Asked, needs: Needs, run: Run) -> Fit:
+    def _embed_all(self, asked: Asked, needs: Needs, data: Data, run: Run) -> Fit:
         near = connect(data, asked, needs, run)
         apart = near.labels.max(initial=0) > 0 and asked.on_disconnected in ("largest", "separate") and not needs.apart
         fit = embed_pieces(self, near, asked, needs, run) if apart else self._recipe(near, run)
@@ -72,6 +67,8 @@ class GraphMethod(Nearest, Distances, Solved, Method):
             "component_labels_": near.labels,
             "bridges_": near.bridges,
         }
+        if isinstance(self, Landmarked):
+            found.update(NO_LANDMARKS)
         if self.keeps_neighbors:
             found["neighbors_"] = near.neighbors
         if near.second is not None:

@@ -11,10 +11,10 @@ from lowfold._core.types import Ints
 from lowfold.graph._search import SEARCHES
 from lowfold.graph._source import PRECOMPUTED
 from lowfold.metrics._table import METRICS
+from lowfold.spectral._solvers import SOLVERS
 
 NORMALIZATIONS = ("natural", "orthonormal", "unit")
 DISCONNECTED = ("connect", "raise", "largest", "separate")
-SOLVERS = ("auto", "dense", "lanczos", "shift_invert", "davidson", "levels", "amg", "krylov", "randomized")
 SYMMETRIZE = ("union", "mutual", "average")
 WEIGHTINGS = ("heat", "binary")
 
@@ -97,8 +97,10 @@ class Solved(Declared):
 
     solver: str = param(
         "auto",
-        Choice(SOLVERS),
-        'Eigen-solver; "amg" needs the extra `amg`. `solver_` records what was used.',
+        Choice(("auto", *SOLVERS)),
+        'Eigen-solver; "amg" needs the extra `amg`; "randomized", "gat", "irat" and "prat" are approximate, for a '
+        "quick look at leading eigenvectors (see `lowfold.lowrank.fat`). `solver_` records what was used, `residual_` "
+        "what it is worth.",
     )
     tol: float = param(
         1e-6,

@@ -22,7 +22,7 @@ from lowfold.graph._source import Measured, Pairs, Points
 from lowfold.kernels._gram import centred_gram
 from lowfold.methods._base import Method
 from lowfold.methods._fit import Data, Fit
-from lowfold.methods._parameters import Distances, Solved
+from lowfold.methods._parameters import Distances, Seeded, Solved
 from lowfold.methods._placing.maps import Barycentric, GramRow, Impossible
 from lowfold.methods._stages import Stages, pair_stages
 from lowfold.metrics._pairwise import pairwise
@@ -30,7 +30,7 @@ from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift
 
 
-class ClassicalMDS(Distances, Solved, Method):
+class ClassicalMDS(Distances, Seeded, Solved, Method):
     """Place points so that their Euclidean distances come close to the given dissimilarities.
 
     Minimises the strain sum_ij (d_ij^2 - ||y_i - y_j||^2) over projections of the exact configuration; the answer is
@@ -105,7 +105,8 @@ class ClassicalMDS(Distances, Solved, Method):
     def _operator(self) -> CentredGram:
         """The centred Gram operator, rebuilt from the points or distances that the model keeps."""
         D = self._dissimilarities(Data(self._trained.source), self._run())
-        return centred_gram(D, shift=float(self.shift_), run=self._run())
+        G: CentredGram = centred_gram(D, shift=float(self.shift_), run=self._run())
+        return G
 
 
 def _repaired(source: Pairs, run: Run) -> NDArray[np.floating]:

@@ -10,16 +10,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Function, Int, IntArray, Null, Real
+from lowfold._core.limits import Choice, Function, Int, Null, Real
 from lowfold._core.operators import Operator
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._connect import find_bridges
-from lowfold.graph._landmarks import LANDMARK_RULES, choose_landmarks
 from lowfold.graph._radius import within_radius
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Pairs, Points, Source
@@ -39,8 +37,9 @@ from lowfold.methods._base import Check, LearnedMetric
 from lowfold.methods._diffusion_metric import diffusion_distances
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._landmarks import Landmarked, landmark_stages
 from lowfold.methods._neighborhood import Always, Asked, ByGraph, Needs, sizes_in_words
-from lowfold.methods._parameters import Seeded, Symmetrized
+from lowfold.methods._parameters import Symmetrized
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.walks import DiffusionRow
 from lowfold.methods._stages import FLOAT, Stage, Stages, leading_stage, read_stage, walk_stages
@@ -50,7 +49,6 @@ from lowfold.spectral._types import Eigenpairs
 
 CONVENTIONS = ("markov", "degree", "symmetric")
 COMPLETE = 4.0  # matrices at once where all pairs are joined: distances, weights, their copy by density, the walk
-PLACING = 1500.0  # bytes for a point placed among landmarks: its neighbours both ways and its row of the walk
 Weighting = Literal["heat", "binary", "self_tuning", "precomputed"] | Callable[[Floats], Floats]
 
 
@@ -70,24 +68,16 @@ def _options_agree(method: Any, data: Data) -> None:
 
 
 def _stages(method: Any, data: Data) -> list[Stage]:
-    """The walk of the landmarks alone, of all pairs, or of a sparse graph."""
-    asked = method.landmarks
-    n = data.n if asked is None else min(data.n, int(asked) if np.ndim(asked) == 0 else len(np.ravel(asked)))
-    placed = Stage("placing", f"{data.n - n} points by their rows", PLACING * data.n) if n < data.n else None
-    part = data if placed is None or data.source is None else Data(data.source.subset(np.arange(n)))
-    if method._complete(data.source):
-        size = FLOAT * float(n) * n
-        every = [
-            read_stage(data),
-            Stage("walk", f"{n} x {n} weights", COMPLETE * size, 2 * size),
-            leading_stage(method, n),
-        ]
-    else:
-        every = [read_stage(data), *walk_stages(method, part)[1:]]
-    return every if placed is None else [*every, placed]
+    """The walk of all pairs, or of a sparse graph."""
+    if not method._complete(data.source):
+        return walk_stages(method, data)
+    n = data.n
+    size = FLOAT * float(n) * n
+    walk = Stage("walk", f"{n} x {n} weights", COMPLETE * size, 2 * size)
+    return [read_stage(data), walk, leading_stage(method, n)]
 
 
-class DiffusionMaps(Symmetrized, Seeded, GraphMethod):
+class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
     """Embed so that Euclidean distance is diffusion distance: how differently walks from two points spread in time `t`.
 
     Weights k(x, y) are divided by densities, K~_ij = k_ij / (q_i q_j)^alpha, and by degrees, P = D^-1 K~, which is a
@@ -103,6 +93,7 @@ class DiffusionMaps(Symmetrized, Seeded, GraphMethod):
     stationary_ : array (n,), phi_0 = d / sum d, where the walk ends up
     scale_ : float, the scale used; local_scales_ : array (n,), the t_i of "self_tuning", else None
     landmarks_ : array of indices, or None; with landmarks graph_, vectors and stationary_ belong to them
+    landmark_error_ : float or None; a tenth of the landmarks, placed by a model of the others: how far off, relative
     graph_ : None for the complete graph; n_neighbors_, component_labels_, bridges_ : the graph and its
         pieces; a bridge weighs as the longest edge
     residual_, gap_, solver_ : what the solve was worth
@@ -122,7 +113,7 @@ class DiffusionMaps(Symmetrized, Seeded, GraphMethod):
     ((300, 2), True)
     """
 
-    stages: ClassVar[Stages] = _stages
+    stages: ClassVar[Stages] = landmark_stages(_stages)
 
     threshold: float | None = param(
         None,
@@ -170,18 +161,6 @@ class DiffusionMaps(Symmetrized, Seeded, GraphMethod):
         "D^-1/2 v; or lambda^(t/2) v with v the orthonormal eigenvectors of D^-1/2 K~ D^-1/2, whose "
         "distance is a_t(x, x) + a_t(y, y) - 2 a_t(x, y).",
     )
-    landmarks: int | NDArray[np.int64] | None = param(
-        None,
-        Int(2),
-        IntArray(0),
-        Null("all points"),
-        "Solve on so many points only and place the others as new ones: for very large n.",
-    )
-    landmark_rule: str = param(
-        "maxmin", Choice(LANDMARK_RULES), "How landmarks are chosen; see `lowfold.graph.choose_landmarks`."
-    )
-    random_state: Any = param(0, "Choice of landmarks.")
-
     per_point: ClassVar[tuple[str, ...]] = ("right_vectors_", "left_vectors_", "stationary_", "local_scales_")
     checks: ClassVar[tuple[Check, ...]] = (*GraphMethod.checks, _options_agree)
     learned: ClassVar[Mapping[str, LearnedMetric]] = {"diffusion": diffusion_distances}
@@ -193,7 +172,7 @@ class DiffusionMaps(Symmetrized, Seeded, GraphMethod):
             one_more=True,
             hangs=Always() if self._all_pairs() else ByThreshold(self) if self.threshold is not None else None,
             graph=self._joined_by_weight if self.threshold is not None and not self._all_pairs() else None,
-            landmarks=None if self.landmarks is None else self._chosen,
+            landmarks=self._choose(),
         )
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
@@ -213,14 +192,8 @@ class DiffusionMaps(Symmetrized, Seeded, GraphMethod):
                 "stationary_": walk.stationary,
                 "scale_": profile.scale,
                 "local_scales_": profile.local,
-                "landmarks_": None,
                 **({"graph_": None} if complete else {}),
             },
-        )
-
-    def _chosen(self, source: Source, run: Run) -> Ints:
-        return choose_landmarks(
-            source, source.n if self.landmarks is None else self.landmarks, rule=self.landmark_rule, run=run
         )
 
     # Stages ---------------------------------------------------------------------------------------------------------

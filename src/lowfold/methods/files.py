@@ -34,6 +34,7 @@ KINDS = "fiubcU"  # of arrays: numbers, truth values, fixed-width text; never ob
 
 CLASSES: dict[str, str] = {
     "AffineMap": "lowfold.methods._linear_method",
+    "BackThroughLandmarks": "lowfold.methods._placing.landmarks",
     "Barycentric": "lowfold.methods._placing.maps",
     "Bridges": "lowfold.graph._connect",
     "ConditionalScores": "lowfold.methods.empca",

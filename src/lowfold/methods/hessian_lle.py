@@ -24,6 +24,7 @@ from lowfold.methods._alignment_mass import MASSES
 from lowfold.methods._alignment_method import AlignmentMethod, bottom, patch_corner
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit
+from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._neighborhood import ByPatches, Needs
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import PatchMap
@@ -36,7 +37,7 @@ def _anchor_inside(method: Any, data: Data) -> None:
         raise InvalidInput(f"anchor must be the number of a point, at most {data.n - 1}; got {method.anchor}")
 
 
-class HessianLLE(AlignmentMethod):
+class HessianLLE(Landmarked, AlignmentMethod):
     """Embed by the functions whose second derivatives along the manifold vanish.
 
     H(f) = integral of ||Hess f||^2 is zero exactly for affine functions of isometric coordinates. Each patch
@@ -54,6 +55,8 @@ class HessianLLE(AlignmentMethod):
         in pieces that were not embedded or fit into one patch
     reconstruction_error_ : float, tr(V' K V) = sum of eigenvalues_
     neighbors_, graph_, n_neighbors_, component_labels_, bridges_ : neighbourhoods and their pieces
+    landmarks_ : array of indices, or None; what else is said of points or neighbours belongs to them
+    landmark_error_ : float or None; a tenth of the landmarks, placed by a model of the others: how far off, relative
     residual_, gap_, solver_ : what the solve was worth
 
     Examples
@@ -103,7 +106,8 @@ class HessianLLE(AlignmentMethod):
     def _needs(self) -> Needs:
         d = self.n_components
         hangs = ByPatches(d, self._own())
-        return Needs(least=quadratic_dimension(d), distinct=True, hangs=hangs, corner=partial(patch_corner, d=d))
+        least, corner = quadratic_dimension(d), partial(patch_corner, d=d)
+        return Needs(least=least, distinct=True, hangs=hangs, corner=corner, landmarks=self._choose())
 
     def _own(self) -> bool:
         """Whether a point belongs to its own patch."""

@@ -11,39 +11,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Flag, Int, IntArray, Null, Real
+from lowfold._core.limits import Choice, Flag, Null, Real
 from lowfold._core.operators import CentredGram
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._geodesic_gram import GeodesicGram
 from lowfold.graph._geodesics import all_geodesics, geodesics
-from lowfold.graph._landmarks import LANDMARK_RULES, choose_landmarks
 from lowfold.graph._minplus import PathFactor
 from lowfold.graph._types import Graph
 from lowfold.kernels._gram import centred_gram
+from lowfold.lowrank._landmark_rules import landmarks_by_rule
 from lowfold.methods._base import LearnedMetric
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._geodesic_metric import geodesic_distances
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._landmarks import Landmarked, held_out, relative_error, told
 from lowfold.methods._neighborhood import Needs
-from lowfold.methods._parameters import Seeded, Symmetrized
+from lowfold.methods._parameters import Symmetrized
 from lowfold.methods._placing.geodesics import LandmarkRow, conformal_factors, conformal_lengths, triangulate
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._stages import Stages, geodesic_stages
 from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift, shift_bound
+from lowfold.spectral._types import Eigenpairs
 
+NO_DIRECTION = 1e-12  # share of the first eigenvalue below which one is rounding
 PATHS = ("auto", "eliminate", "sweep", "dijkstra", "floyd_warshall")
 
 
-class Isomap(Symmetrized, Seeded, GraphMethod):
+class Isomap(Symmetrized, Landmarked, GraphMethod):
     """Embed so that Euclidean distances come close to geodesic distances along the manifold.
 
     Geodesics d_G are shortest paths in the neighbourhood graph; the coordinates are classical MDS of them: Y = V
@@ -58,6 +61,7 @@ class Isomap(Symmetrized, Seeded, GraphMethod):
     reconstruction_error_ : float, (1/2n) sum_ij (d_G^2 - ||y_i - y_j||^2) = sum of the eigenvalues left out; over
         landmarks
     landmarks_ : array of indices, or None
+    landmark_error_ : float or None; a tenth of the landmarks, placed by the others alone: how far off, relative
     shift_ : float, the constant that was added
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces
     residual_, gap_, solver_ : what the solve was worth
@@ -89,15 +93,9 @@ class Isomap(Symmetrized, Seeded, GraphMethod):
     )
     landmarks: int | NDArray[np.int64] | None = param(
         None,
-        Int(2),
-        IntArray(0),
-        Null("all points"),
         "Classical MDS of so many points only; all others by their geodesics to them (triangulation). "
         "Only these rows of geodesics are ever computed: for large n. Where pieces are embedded by "
         "themselves, at most so many in each.",
-    )
-    landmark_rule: str = param(
-        "maxmin", Choice(LANDMARK_RULES), "How landmarks are chosen; see `lowfold.graph.choose_landmarks`."
     )
     shift: float | str | None = param(
         None,
@@ -107,8 +105,6 @@ class Isomap(Symmetrized, Seeded, GraphMethod):
         "Constant added to all geodesics but d(i, i): the smallest that makes them Euclidean, so that "
         "G is positive semidefinite; a bound of it that needs two solves; or a number.",
     )
-    random_state: Any = param(0, "Choice of landmarks.")
-
     learned: ClassVar[Mapping[str, LearnedMetric]] = {"geodesic": geodesic_distances}
     default_landmarks: ClassVar[int | None] = None
 
@@ -122,11 +118,12 @@ class Isomap(Symmetrized, Seeded, GraphMethod):
         rows = None if chosen is None else geodesics(graph, chosen, method=self.paths, run=run)
         # The search for a constant needs the distances themselves, on the host.
         held = replace(run, device="cpu") if isinstance(self.shift, str) else run
-        D = all_geodesics(graph, method=self.paths, run=held) if rows is None else np.ascontiguousarray(rows[:, chosen])
+        among = None if rows is None else np.ascontiguousarray(rows[:, chosen])
+        D = all_geodesics(graph, method=self.paths, run=held) if among is None else among
         shift = _shift(D, self.shift, run)
         G = centred_gram(D, shift=shift, run=run)
         pairs = largest(G, self.n_components, null=np.ones((G.n, 1)), negligible=1e-10, run=run)
-        kept = np.where(pairs.values > 1e-12 * max(pairs.values[0], 0.0), pairs.values, 0.0)
+        kept = _positive(pairs.values)
         row = LandmarkRow(G.row_means(), kept, pairs.vectors, shift, chosen, factors)
         return Fit(
             coordinates=pairs.vectors * np.sqrt(kept) if rows is None else triangulate(rows, row, run),
@@ -137,6 +134,7 @@ class Isomap(Symmetrized, Seeded, GraphMethod):
             extra={
                 "reconstruction_error_": float(G.trace() - kept.sum()),
                 "landmarks_": chosen,
+                "landmark_error_": None if among is None else _landmark_error(among, pairs, kept, shift, run),
                 "shift_": shift,
             },
         )
@@ -147,7 +145,7 @@ class Isomap(Symmetrized, Seeded, GraphMethod):
         if asked is None:
             return None
         where = graph if data.source is None else data.source
-        chosen = choose_landmarks(where, asked, rule=self.landmark_rule, run=run)
+        chosen = landmarks_by_rule(where, asked, rule=self.landmark_rule, run=run)
         if len(chosen) <= self.n_components:
             raise InvalidInput(
                 f"landmarks must be more than n_components = {self.n_components} to span that many directions; "
@@ -206,6 +204,29 @@ class Isomap(Symmetrized, Seeded, GraphMethod):
             squared = sum(np.subtract.outer(Y[:, c], Y[:, c]) ** 2 for c in range(min(int(d), d_max)))
             out[i] = 1.0 - np.corrcoef(D[upper], np.sqrt(squared)[upper])[0, 1] ** 2
         return out
+
+
+def _positive(values: Floats) -> Floats:
+    """Eigenvalues that stand for a direction; the others are 0."""
+    return np.where(values > NO_DIRECTION * max(float(values[0]), 0.0), values, 0.0)
+
+
+def _landmark_error(D: NDArray[np.floating], pairs: Eigenpairs, kept: Floats, shift: float, run: Run) -> float:
+    """A tenth of the landmarks triangulated from classical MDS of the others, against where they are."""
+    held, rest = held_out(len(D), run)
+    if len(rest) < 3:  # one line through two points places nothing else
+        return float("nan")
+    d = min(len(kept), len(rest) - 1)
+    G = centred_gram(np.ascontiguousarray(D[np.ix_(rest, rest)]), shift=shift, run=run)
+    found = largest(G, d, null=np.ones((G.n, 1)), negligible=1.0, run=run)
+    positive = _positive(found.values)
+    row = LandmarkRow(G.row_means(), positive, found.vectors, shift)
+    Z = np.zeros((len(D), d))
+    try:
+        Z[rest], Z[held] = found.vectors * np.sqrt(positive), row.coordinates(D[np.ix_(held, rest)])
+    except InvalidInput:  # the shift alone makes an eigenvalue
+        return float("nan")
+    return told(relative_error(pairs.vectors * np.sqrt(kept), Z, held, rest), len(D))
 
 
 def _shift(D: AnyFloats | PathFactor, shift: float | str | None, run: Run) -> float:

@@ -23,6 +23,7 @@ from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
 from lowfold.methods._base import Method
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._input import FLOATS, AnySource, Reader
+from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, landmark_stages, through_landmarks
 from lowfold.methods._parameters import MercerKernel, Solved
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, kernel_rows
@@ -61,7 +62,7 @@ def _precomputed(method: Any) -> bool:
     return isinstance(method.kernel, str) and method.kernel == "precomputed"
 
 
-class KernelPCA(MercerKernel, Solved, Method):  # type: ignore[misc] # the parameter `kernel` is scikit-learn's name
+class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc] # `kernel` is scikit-learn's name
     """PCA of the feature vectors phi(x) that a kernel k(x, y) = <phi(x), phi(y)> implies, without computing them.
 
     The coordinates are Y = V sqrt(lambda) for the leading eigenpairs of the centred Gram matrix H K H: the projections
@@ -77,6 +78,8 @@ class KernelPCA(MercerKernel, Solved, Method):  # type: ignore[misc] # the param
     zeros
     explained_variance_ratio_ : array (n_components,), their share of the trace
     gamma_ : float, the gamma used
+    landmarks_ : array of indices, or None; with m landmarks eigenvalues_ are theirs, about m / n of those of all points
+    landmark_error_ : float or None; a tenth of the landmarks, placed by a model of the others: how far off, relative
     residual_, gap_, solver_ : what the solve was worth
 
     Examples
@@ -87,7 +90,7 @@ class KernelPCA(MercerKernel, Solved, Method):  # type: ignore[misc] # the param
     (200, 2)
     """
 
-    stages: ClassVar[Stages] = tile_stages
+    stages: ClassVar[Stages] = landmark_stages(tile_stages)
 
     center: bool = param(
         True, Flag(), "Centre the feature vectors. False takes K as it is (Vidal, Ma & Sastry, Algorithm 4.1)."
@@ -102,9 +105,17 @@ class KernelPCA(MercerKernel, Solved, Method):  # type: ignore[misc] # the param
     )
     alpha: float = param(0.01, Real(0, open_low=True), "Penalty of the ridge regression.")
 
+    landmark_rule: str = param("random")  # what is solved is an integral over the density: keep it
+
     reader: ClassVar[Reader] = KernelOrPoints()
 
     def _embed(self, data: Data, run: Run) -> Fit:
+        choose = self._choose()
+        if choose is not None:
+            return through_landmarks(data, choose, self._solved, self._check, run)
+        return self._solved(data, run)
+
+    def _solved(self, data: Data, run: Run) -> Fit:
         k = self._mercer(data)
         with run.stage("kernel matrix"):
             K = self._gram_of(data, k, run)
@@ -120,6 +131,7 @@ class KernelPCA(MercerKernel, Solved, Method):  # type: ignore[misc] # the param
             extend=KernelRow(k, means, kept, pairs.vectors, self.center),
             invert=self._inverse(k, means, kept, pairs.vectors),
             extra={
+                **NO_LANDMARKS,
                 "explained_variance_ratio_": pairs.values / trace if trace > 0 else np.zeros_like(pairs.values),
                 "gamma_": k.gamma,
             },
@@ -144,11 +156,13 @@ class KernelPCA(MercerKernel, Solved, Method):  # type: ignore[misc] # the param
         return RidgePreimage(float(self.alpha)) if self.preimage == "ridge" else Barycentric()
 
     def gram(self) -> KernelOperator:
-        """The operator H K H (K where `center` is False) of the training points, rebuilt."""
+        """The operator H K H (K where `center` is False) of the training points, or the landmarks, rebuilt."""
         check_is_fitted(self)
         if self._trained.source is None:
             raise InvalidInput("a precomputed kernel matrix is not kept; its operator cannot be rebuilt")
-        return kernel_operator(self._trained.points.X, self._extend.kernel, center=self.center, run=self._run())
+        X = self._trained.points.X if self.landmarks_ is None else self._trained.points.X[self.landmarks_]
+        row = self._extend if self.landmarks_ is None else self._extend.extend
+        return kernel_operator(X, row.kernel, center=self.center, run=self._run())
 
     def _operator(self) -> KernelOperator:
         return self.gram()

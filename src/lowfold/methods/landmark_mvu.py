@@ -21,8 +21,9 @@ from lowfold._core.types import Floats
 from lowfold.graph._neighborhoods import neighborhoods
 from lowfold.graph._source import Source
 from lowfold.graph._types import Neighbors
+from lowfold.lowrank._landmark_rules import RULES, landmarks_by_rule
 from lowfold.methods._base import Check
-from lowfold.methods._fit import Connected, Data, Fit
+from lowfold.methods._fit import Connected, Data, Fit, known_source
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Seeded
@@ -98,8 +99,9 @@ class LandmarkMVU(Seeded, GraphMethod):
         40,
         Int(2),
         IntArray(0),
-        "How many, drawn at random (at most n; one more in every group of points that would lead to none), or which.",
+        "How many (at most n; one more in every group of points that would lead to none), or which.",
     )
+    landmark_rule: str = param("random", Choice(RULES), "How landmarks are chosen, as in `Isomap`.")
     reconstruction_neighbors: int = param(12, Int(1), "Neighbours that rebuild a point; at most n - 1 are used.")
     weights: str = param("affine", Choice(("affine", "convex")), "Weights that sum to 1, or of at least 0 besides.")
     reg: float = param(
@@ -149,7 +151,7 @@ class LandmarkMVU(Seeded, GraphMethod):
                 "pieces cannot be embedded one by one with given landmarks; pass their number, or connect"
             )
         W = reconstruction_weights(*self._rebuilders(data, run), reg=self.reg, kind=self.weights)
-        landmarks = self._landmarks(W, run)
+        landmarks = self._landmarks(W, data, run)
         Q = landmark_transform(W, landmarks, kind=self.transform_rule)  # type: ignore[arg-type]
         program = self._program(data, landmarks)
         solution = self._solution(Q, program)
@@ -219,11 +221,11 @@ class LandmarkMVU(Seeded, GraphMethod):
         indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=data.n))])
         return data.source, Neighbors(indptr, columns[order], d[order], data.n)
 
-    def _landmarks(self, W: csr_array, run: Run) -> NDArray[np.int64]:
-        n = int(W.shape[0])
+    def _landmarks(self, W: csr_array, data: Connected, run: Run) -> NDArray[np.int64]:
         if np.ndim(self.landmarks) > 0:
             return np.asarray(self.landmarks, dtype=np.int64)
-        chosen = np.sort(run.rng.permutation(n)[: int(self.landmarks)])
+        m, source = min(int(self.landmarks), data.n), known_source(data.source)
+        chosen = landmarks_by_rule(source, m, rule=self.landmark_rule, run=run)
         while len(lost := unreached(W, chosen)):
             chosen = np.sort(np.append(chosen, lost[0]))
         return chosen

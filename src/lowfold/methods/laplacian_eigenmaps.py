@@ -18,6 +18,7 @@ from lowfold.graph._weights import Weights, laplacian, normalized_laplacian
 from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._landmarks import Landmarked, landmark_stages
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Symmetrized
 from lowfold.methods._placing.harmonics import HarmonicRow
@@ -29,7 +30,7 @@ from lowfold.spectral._types import Eigenpairs
 LAPLACIANS = ("random_walk", "symmetric", "unnormalized", "naive")
 
 
-class LaplacianEigenmaps(Symmetrized, GraphMethod):
+class LaplacianEigenmaps(Symmetrized, Landmarked, GraphMethod):
     """Embed so that near points stay near: minimise 1/2 sum_ij w_ij ||y_i - y_j||^2 with Y'DY = I.
 
     The coordinates are the smoothest functions on the graph: L f = lambda D f with L = D - W, the constant left out.
@@ -44,6 +45,8 @@ class LaplacianEigenmaps(Symmetrized, GraphMethod):
         what was not embedded is NaN
     scale_ : float, the scale used
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces; a bridge weighs as the longest edge
+    landmarks_ : array of indices, or None; what else is said of points or neighbours belongs to them
+    landmark_error_ : float or None; a tenth of the landmarks, placed by a model of the others: how far off, relative
     residual_, gap_, solver_ : what the solve was worth
 
     Examples
@@ -54,7 +57,7 @@ class LaplacianEigenmaps(Symmetrized, GraphMethod):
     (2,)
     """
 
-    stages: ClassVar[Stages] = walk_stages
+    stages: ClassVar[Stages] = landmark_stages(walk_stages)
 
     weights: Weighting = param(
         "heat",
@@ -81,7 +84,8 @@ class LaplacianEigenmaps(Symmetrized, GraphMethod):
     per_point: ClassVar[tuple[str, ...]] = ("degrees_",)
 
     def _needs(self) -> Needs:
-        return Needs(symmetrize=self.symmetrize, capped=True)  # else a far component would hang on a weight of zero
+        # capped: else a far component would hang on a weight of zero
+        return Needs(symmetrize=self.symmetrize, capped=True, landmarks=self._choose())
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
         scale = auto_scale(data.unbridged) if self.scale == "auto" else float(self.scale)

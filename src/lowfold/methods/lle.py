@@ -22,13 +22,14 @@ from lowfold.kernels._lle import REG_WHEN, WEIGHTS, outlier_factors, reconstruct
 from lowfold.kernels._patches import Geometry, Patches
 from lowfold.methods._alignment_method import AlignmentMethod, bottom, patch_corner
 from lowfold.methods._fit import Connected, Fit
+from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._lle_neighborhoods import Clusters, cluster_neighborhoods, flat_neighborhoods
 from lowfold.methods._neighborhood import ByClosedClasses, Needs, distinct_neighborhoods
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import ReconstructionRow
 
 
-class LLE(AlignmentMethod):
+class LLE(Landmarked, AlignmentMethod):
     """Embed so that every point is the same affine combination of its neighbours as in the data.
 
     w_i minimises ||x_i - sum_j w_ij x_j||^2 + ridge with sum_j w_ij = 1; such weights do not change under rotation,
@@ -43,6 +44,8 @@ class LLE(AlignmentMethod):
     local_errors_ : array (n,), ||x_i - sum_j w_ij x_j||; NaN in pieces that were not embedded or fit into one patch
     robust_weights_ : array (n,), the factors of `robust`; ones without it
     neighbors_, graph_, n_neighbors_, component_labels_, bridges_ : neighbourhoods and their pieces
+    landmarks_ : array of indices, or None; what else is said of points or neighbours belongs to them
+    landmark_error_ : float or None; a tenth of the landmarks, placed by a model of the others: how far off, relative
     residual_, gap_, solver_ : what the solve was worth
 
     Examples
@@ -110,6 +113,7 @@ class LLE(AlignmentMethod):
             hangs=ByClosedClasses(),
             search=None if plain else self._search,
             corner=partial(patch_corner, d=d),
+            landmarks=self._choose(),
         )
 
     def _search(self, source: Source, k: int | Ints | None, run: Run) -> Neighbors:

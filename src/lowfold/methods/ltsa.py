@@ -21,12 +21,13 @@ from lowfold.kernels._tangent import tangent_alignment
 from lowfold.methods._alignment_mass import MASSES
 from lowfold.methods._alignment_method import AlignmentMethod, bottom, patch_corner
 from lowfold.methods._fit import Connected, Fit
+from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._neighborhood import ByPatches, Needs
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import PatchMap
 
 
-class LTSA(AlignmentMethod):
+class LTSA(Landmarked, AlignmentMethod):
     """Embed so that the tangent coordinates of every neighbourhood are an affine image of its embedding.
 
     Each patch has local coordinates by PCA, X_i H = U S V'; W_i = I - G_i G_i' with G_i = [1 / sqrt(K), V_d] takes
@@ -43,6 +44,8 @@ class LTSA(AlignmentMethod):
         in pieces that were not embedded or fit into one patch
     reconstruction_error_ : float, tr(Y' K Y) = sum of eigenvalues_
     neighbors_, graph_, n_neighbors_, component_labels_, bridges_ : neighbourhoods and their pieces
+    landmarks_ : array of indices, or None; what else is said of points or neighbours belongs to them
+    landmark_error_ : float or None; a tenth of the landmarks, placed by a model of the others: how far off, relative
     residual_, gap_, solver_ : what the solve was worth
 
     Examples
@@ -79,7 +82,8 @@ class LTSA(AlignmentMethod):
     def _needs(self) -> Needs:
         d, own = self.n_components, bool(self.include_self)
         least = d + (1 if own else 2)
-        return Needs(least=least, distinct=True, hangs=ByPatches(d, own), corner=partial(patch_corner, d=d))
+        corner = partial(patch_corner, d=d)
+        return Needs(least=least, distinct=True, hangs=ByPatches(d, own), corner=corner, landmarks=self._choose())
 
     def _alignment(self, data: Connected, geometry: Geometry, run: Run) -> tuple[Alignment, dict[str, Any]]:
         patches = Patches.around(data.neighbors, include_self=bool(self.include_self))

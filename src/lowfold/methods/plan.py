@@ -17,8 +17,11 @@ from lowfold._core.limits import check_limits
 from lowfold._core.memory import pretty_bytes
 from lowfold._core.run import Run
 from lowfold._cuda import active
+from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._stages import Stage, peak
 from lowfold.methods.registry import BY_NAME, Entry, load
+
+ENOUGH = 2_000  # landmarks that show a surface of any number of points to a percent or two
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ def plan(X: Any, method: Any, **params: Any) -> Plan:
     budget = get_config().memory if device is None else device.free_bytes()
     where = "" if device is None else f" free on {device.name}"
     made = Plan(name, data.n, tuple(model.stages(data)), budget, where=where)
-    return made if made.fits else replace(made, way_out=_way_out(entry, made))
+    return made if made.fits else replace(made, way_out=_way_out(entry, model, made))
 
 
 def _model(method: Any, params: dict[str, Any]) -> Any:
@@ -89,11 +92,13 @@ def _model(method: Any, params: dict[str, Any]) -> Any:
     return cls(**params) if isinstance(method, type) else cls(**{**method.get_params(deep=False), **params})
 
 
-def _way_out(entry: Entry, made: Plan) -> str:
+def _way_out(entry: Entry, model: Any, made: Plan) -> str:
     """What to use instead, for the stage that needs most."""
     worst = max(made.stages, key=lambda stage: stage.bytes)
     needs = f"{worst.name} need{'' if worst.name.endswith('s') else 's'} {pretty_bytes(worst.bytes)}"
-    if worst.name == "eigenvectors":
+    if isinstance(model, Landmarked) and model.landmarks is None and worst.name != "data":
+        advice = f"solve on landmarks and place the others, landmarks={min(ENOUGH, made.n // 2)}"
+    elif worst.name == "eigenvectors":
         advice = 'name a solver that factors nothing, such as solver="davidson"'
     elif entry.family == "linear":
         advice = "reduce the columns first, with RandomProjection"

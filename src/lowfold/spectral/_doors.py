@@ -19,12 +19,13 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
 from lowfold.spectral._krylov import Ritz
-from lowfold.spectral._solvers import SOLVERS, Problem, candidates
+from lowfold.spectral._solvers import APPROXIMATE, SOLVERS, Problem, candidates
 from lowfold.spectral._types import Eigenpairs, fix_signs
 
 log = logging.getLogger("lowfold")
 
 POOR = 1e-3  # a gap-relative residual above this sends the problem to the next solver
+ROUGH = 0.1  # above this even a solver that was asked for a quick look has not found the directions
 
 
 def smallest(
@@ -111,9 +112,16 @@ def _standard(
             f"use n_components of at most {room}"
         )
     flipped = None
-    if largest and isinstance(op, SparseOperator) and op.bound is not None and n >= 400:
+    # The approximate solvers know the leading end only, and are named by those who want a quick look at it.
+    if (
+        largest
+        and isinstance(op, SparseOperator)
+        and op.bound is not None
+        and n >= 400
+        and run.solver not in APPROXIMATE
+    ):
         flipped, op, largest = op.bound, op.flipped(), False
-    return Problem(op, min(k + 1, room), known, run.tol, largest), scale, flipped
+    return Problem(op, min(k + 1, room), known, run.tol, largest, run.rng), scale, flipped
 
 
 def _scaled(op: Operator, s: Floats) -> Operator:
@@ -198,7 +206,13 @@ def warn_if_poor(pairs: Eigenpairs) -> None:
             f"determined by the data; ask for another n_components",
             AccuracyWarning,
         )
-    elif pairs.residual > POOR:
+    elif pairs.residual > ROUGH and pairs.solver in APPROXIMATE:
+        warn(
+            f"the approximate solver {pairs.solver} has not found the eigenvectors: gap-relative residual "
+            f"{pairs.residual:.2g}. The spectrum falls too slowly for {pairs.iterations} passes; use solver='auto'",
+            AccuracyWarning,
+        )
+    elif pairs.residual > POOR and pairs.solver not in APPROXIMATE:
         warn(
             f"the eigenvectors are known to {pairs.residual:.1g} only (gap-relative residual, solver {pairs.solver}); "
             f"try another n_components, a larger n_neighbors, or name a solver",

@@ -7,7 +7,7 @@ return `wanted` pairs (the asked-for ones and the neighbour that measures the ga
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,7 @@ from lowfold._core.memory import fits, require
 from lowfold._core.operators import Operator, SparseOperator
 from lowfold._core.types import Floats
 from lowfold.spectral._alignment_solver import bottom_by_levels
+from lowfold.spectral._anisotropic import wrapped
 from lowfold.spectral._factor import Fill, count_fill, factorise
 from lowfold.spectral._krylov import Ritz, _fixed_block, block_davidson, block_krylov, orthonormalise, remove
 from lowfold.spectral._multilevel import near_order, two_level
@@ -38,6 +39,7 @@ class Problem:
     null: Floats
     tol: float
     largest: bool = False
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
 
     @property
     def n(self) -> int:
@@ -257,6 +259,27 @@ def randomized(problem: Problem) -> Ritz:
     return Ritz(theta[::-1][:k], (Q @ S[:, ::-1])[:, :k], 7, True)
 
 
+def gat(problem: Problem) -> Ritz:
+    """Greedy anisotropic transformation: the longest columns of the operator span the space; see `wrapped`."""
+    return _wrapped(problem, "greedy")
+
+
+def irat(problem: Problem) -> Ritz:
+    """Interpolative randomized anisotropic transformation: random columns of the operator; see `wrapped`."""
+    return _wrapped(problem, "interpolative")
+
+
+def prat(problem: Problem) -> Ritz:
+    """Projective randomized anisotropic transformation: random combinations of its columns; see `wrapped`."""
+    return _wrapped(problem, "projective")
+
+
+def _wrapped(problem: Problem, mode: str) -> Ritz:
+    if not problem.largest:
+        raise SolverFailed("gat, irat and prat solve the leading end; use 'auto', 'shift_invert' or 'davidson'")
+    return wrapped(problem.op, problem.wanted, mode, null=problem.null, rng=problem.rng)
+
+
 def _rayleigh(problem: Problem, ritz: Ritz) -> Ritz:
     """Eigenvalues of A itself on the subspace that the inverse found, in ascending order."""
     V, _ = np.linalg.qr(ritz.vectors)
@@ -274,7 +297,11 @@ SOLVERS: dict[str, Callable[[Problem], Ritz]] = {
     "amg": amg,
     "krylov": krylov,
     "randomized": randomized,
+    "gat": gat,
+    "irat": irat,
+    "prat": prat,
 }
+APPROXIMATE = ("randomized", "gat", "irat", "prat")  # a fixed number of passes, the leading end only, never by `auto`
 
 
 def candidates(problem: Problem) -> list[str]:

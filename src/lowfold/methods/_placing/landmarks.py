@@ -8,10 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from lowfold._core.run import Run
-from lowfold._core.types import Floats, Ints
+from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._source import Source
 from lowfold.graph._types import Neighbors
-from lowfold.methods._fit import Extension, Fit, Looks, Queries, Trained, known_source
+from lowfold.methods._fit import Extension, Fit, Inverse, Looks, Queries, Trained, known_source
+from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.place import count, neighbors_of, rows_of, take
 
 
@@ -35,6 +36,17 @@ class ThroughLandmarks(Extension):
         return self.extend.place(self.trained, queries, neighbors_of(self.trained, queries, run), run)
 
 
+@dataclass(frozen=True, eq=False)
+class BackThroughLandmarks:
+    """The landmarks' own way back: what it keeps belongs to them."""
+
+    trained: Trained
+    invert: Inverse
+
+    def restore(self, trained: Trained, coordinates: Floats, run: Run) -> AnyFloats:
+        return self.invert.restore(self.trained, coordinates, run)
+
+
 def placed_through(fit: Fit, landmarks: Trained, chosen: Ints, source: Source | None, n: int, run: Run) -> Fit:
     """The landmarks' fit with all n points placed by it."""
     through = ThroughLandmarks(landmarks, fit.extend, chosen)
@@ -44,5 +56,8 @@ def placed_through(fit: Fit, landmarks: Trained, chosen: Ints, source: Source | 
     if len(others):
         nothing = Neighbors(np.zeros(len(others) + 1, dtype=np.int64), np.empty(0, np.int32), np.empty(0), n)
         Y[others] = through.place(landmarks, rows_of(known_source(source), others), nothing, run)
-    extra = {**fit.extra, "graph_": fit.graph, "landmarks_": chosen}  # the graph is not one of all points
-    return replace(fit, coordinates=Y, graph=None, extend=through, extra=extra)
+    invert = fit.invert if isinstance(fit.invert, Barycentric) else BackThroughLandmarks(landmarks, fit.invert)
+    extra = {**fit.extra, "landmarks_": chosen}
+    if fit.graph is not None:
+        extra["graph_"] = fit.graph  # not one of all points
+    return replace(fit, coordinates=Y, graph=None, extend=through, invert=invert, extra=extra)

@@ -1,0 +1,142 @@
+"""Landmarks, one mechanism for all methods:
+
+    data --rule--> landmarks --method--> their embedding --the method's own map--> all points, and the error of that
+
+A method that has the parameters of `Landmarked` and hands `choose` to its stage has all of it. Isomap solves among its
+landmarks in its own way (geodesics run through all points) and takes the rule and the error from here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import AccuracyWarning, InvalidInput, LowfoldError, LowfoldWarning
+from lowfold._core.limits import Choice, Int, IntArray, Null
+from lowfold._core.params import param
+from lowfold._core.run import Run
+from lowfold._core.types import Floats, Ints
+from lowfold._core.warn import warn
+from lowfold.graph._source import Source
+from lowfold.lowrank._landmark_rules import RULES, landmarks_by_rule
+from lowfold.methods._fit import Data, Fit
+from lowfold.methods._parameters import Seeded
+from lowfold.methods._placing.landmarks import placed_through
+from lowfold.methods._stages import Stage, Stages, read_stage
+
+Chooser = Callable[[Source, Run], Ints]
+Solve = Callable[[Data, Run], Fit]
+
+HELD_OUT = 10  # every tenth landmark is held out to measure the error: few enough not to change the model much
+PLACING = 1500.0  # bytes for a point placed among landmarks: its neighbours both ways and its row of the kernel
+ASTRAY = 0.5  # of the spread: the model of the other landmarks is another one
+MOST_HELD_OUT = 200  # whose error is known to some percent
+
+
+class Landmarked(Seeded):
+    """Parameters of methods that can solve on a few points and place the others."""
+
+    landmarks: int | NDArray[np.int64] | None = param(
+        None,
+        Int(2),
+        IntArray(0),
+        Null("all points"),
+        "Solve on so many points, or on these rows, and place the others as new ones: for very large n. "
+        "`landmark_error_` says what that cost.",
+    )
+    landmark_rule: str = param(
+        "maxmin",
+        Choice(RULES),
+        "How landmarks are chosen: each farthest from those before; at random; by squared distance to those before; by "
+        "how badly a sample represents a point (leverage scores); or by the determinant of a kernel, up to 3,000 "
+        "points.",
+    )
+    random_state: Any = param(0, "Choice of landmarks.")
+
+    def _choose(self) -> Chooser | None:
+        """How landmarks are chosen; None for all points."""
+        asked, rule = self.landmarks, self.landmark_rule
+        if asked is None:
+            return None
+        return lambda source, run: landmarks_by_rule(source, asked, rule=rule, run=run)
+
+
+NO_LANDMARKS: dict[str, Any] = {"landmarks_": None, "landmark_error_": None}
+
+
+def landmark_stages(of: Stages) -> Stages:
+    """The stages of so many points, and the placing of the others; `of` all points without landmarks."""
+
+    def stages(model: Any, data: Data) -> list[Stage]:
+        asked = getattr(model, "landmarks", None)
+        m = data.n if asked is None else min(data.n, int(asked) if np.ndim(asked) == 0 else len(np.ravel(asked)))
+        if m == data.n or data.source is None:
+            return of(model, data)
+        placed = Stage("placing", f"{data.n - m} points by {m} landmarks", PLACING * data.n)
+        return [read_stage(data), *of(model, Data(data.source.subset(np.arange(m))))[1:], placed]
+
+    return stages
+
+
+def through_landmarks(data: Data, choose: Chooser, solve: Solve, check: Callable[[Data], None], run: Run) -> Fit:
+    """The embedding of the landmarks, all other points placed by it, and `landmark_error_`."""
+    if data.source is None:
+        raise InvalidInput("landmarks need points or distances to place the others by; X was a graph or a kernel")
+    chosen = choose(data.source, run)
+    part = Data(data.source.subset(chosen), labels=None if data.labels is None else data.labels[chosen])
+    check(part)
+    fit = solve(part, run)
+    placed = placed_through(fit, fit.trained(part.source), chosen, data.source, data.n, run)
+    with run.stage("landmark error"):
+        error = told(_error_of_model(part, fit.coordinates, solve, run), part.n)
+    return replace(placed, extra={**placed.extra, "landmark_error_": error})
+
+
+def told(error: float, m: int) -> float:
+    """The error, said aloud where landmarks do not determine the embedding of the others."""
+    if error > ASTRAY:
+        warn(
+            f"{m} landmarks are too few: a tenth of them, placed by a model of the others, are off by {error:.0%} of "
+            "the spread (landmark_error_); use more landmarks, or another landmark_rule",
+            AccuracyWarning,
+        )
+    return error
+
+
+def held_out(m: int, run: Run) -> tuple[Ints, Ints]:
+    """A tenth of m landmarks, and the rest."""
+    held = np.sort(run.rng.choice(m, max(1, min(m // HELD_OUT, MOST_HELD_OUT)), replace=False))
+    return held, np.setdiff1d(np.arange(m), held)
+
+
+def _error_of_model(part: Data, Y: Floats, solve: Solve, run: Run) -> float:
+    """`relative_error` of landmarks that a model of the others places; NaN where the others are too few for one."""
+    held, rest = held_out(part.n, run)
+    try:
+        with warnings.catch_warnings():  # said already of the model itself
+            warnings.simplefilter("ignore", LowfoldWarning)
+            fit = solve(Data(part.source.subset(rest)), replace(run, verbose=False))  # type: ignore[union-attr]
+            again = placed_through(fit, fit.trained(part.source.subset(rest)), rest, part.source, part.n, run)  # type: ignore[union-attr]
+    except LowfoldError:
+        return float("nan")
+    return relative_error(Y, again.coordinates, held, rest)
+
+
+def relative_error(Y: Floats, Z: Floats, held: Ints, rest: Ints) -> float:
+    """How far a second model places the landmarks `held` from where they are: root mean square of |A(z) - y| over that
+    of |y - mean|, with the affine map A that takes the second model to the first on the `rest`.
+    """
+    inside = np.asarray(np.isfinite(np.hstack([Y, Z])).all(axis=1))
+    held, rest = held[inside[held]], rest[inside[rest]]
+    if len(held) == 0 or len(rest) <= Y.shape[1]:
+        return float("nan")
+    with_one = np.column_stack([Z, np.ones(len(Z))])
+    A = np.linalg.lstsq(with_one[rest], Y[rest], rcond=None)[0]
+    spread = float(np.square(Y[inside] - Y[inside].mean(axis=0)).sum(axis=1).mean())
+    missed = float(np.square(with_one[held] @ A - Y[held]).sum(axis=1).mean())
+    return float(np.sqrt(missed / spread)) if spread > 0 else float("nan")
