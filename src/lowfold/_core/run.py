@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lowfold._core.parallel import Progress
+from lowfold._core.stages import StageCache, current_stages
 
 log = logging.getLogger("lowfold")
 
@@ -25,16 +26,21 @@ class Run:
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     n_jobs: int | None = None
     verbose: bool = False
+    stages: StageCache | None = field(default_factory=current_stages)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Progress]:
         """Log a stage with its time; with `verbose` show its share on stderr once it takes more than a second."""
         start = time.perf_counter()
-        shown = 0.0
+        shown = told = 0.0
+        log.debug("%s: begins", name, extra={"stage": name, "share": 0.0})
 
         def progress(share: float) -> None:
-            nonlocal shown
+            nonlocal shown, told
             now = time.perf_counter()
+            if now - told > 0.3:
+                told = now
+                log.debug("%s: %.0f%%", name, 100 * share, extra={"stage": name, "share": share})
             if self.verbose and now - start > 1.0 and now - shown > 0.2:
                 shown = now
                 sys.stderr.write(f"\r  {name}: {share:4.0%}  {now - start:5.1f} s ")
@@ -47,4 +53,4 @@ class Run:
             if self.verbose:
                 sys.stderr.write(f"\r  {name}: {took:.2f} s          \n")
                 sys.stderr.flush()
-            log.debug("%s: %.3f s", name, took)
+            log.debug("%s: %.3f s", name, took, extra={"stage": name, "seconds": took})

@@ -14,6 +14,7 @@ from lowfold.cli._dimension import register as register_dimension
 from lowfold.cli._errors import guarded, told_once
 from lowfold.cli._locate import register as register_locate
 from lowfold.cli._shared import Debug, Files, Labels, Memory, Out, Overwrite, Quiet, Read, Settings
+from lowfold.cli._studio import register as register_studio
 from lowfold.cli._tune import register as register_tune
 
 PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None, "pretty_exceptions_enable": False}
@@ -202,3 +203,4 @@ register_compare(app)
 register_dimension(app)
 register_diagnose(app)
 register_tune(app)
+register_studio(app)
