@@ -1,6 +1,7 @@
 """Pictures of embeddings, and comparisons as one HTML page.
 
-Pictures need matplotlib (extra `plot`), which is loaded when one is drawn; `write_report` needs nothing.
+Pictures need matplotlib (extra `plot`), which is loaded when one is drawn; `write_report` needs nothing;
+`widget` needs a notebook (extra `notebook`). The renderer of report, widget and studio is `scatter.js`.
 """
 
 from lowfold.viz._curves import dimension_curves
@@ -8,6 +9,7 @@ from lowfold.viz._ellipses import ellipses
 from lowfold.viz._report import write_report
 from lowfold.viz._scatter import scatter, side_by_side
 from lowfold.viz._trust import trust_map
+from lowfold.viz._widget import widget
 
 __all__ = [
     "dimension_curves",
@@ -15,5 +17,6 @@ __all__ = [
     "scatter",
     "side_by_side",
     "trust_map",
+    "widget",
     "write_report",
 ]

@@ -71,10 +71,12 @@ export function trace(c, shape, x, y, r) {
   }
 }
 /** @type {{[shape: number]: number[]}} */
-const CORNERS = { 1: [0, -1.2, 1.1, 0.8, -1.1, 0.8], 3: [0, -1.3, 1.3, 0, 0, 1.3, -1.3, 0], 4: [0, 1.2, 1.1, -0.8, -1.1, -0.8] };
+export const CORNERS = { 1: [0, -1.2, 1.1, 0.8, -1.1, 0.8], 3: [0, -1.3, 1.3, 0, 0, 1.3, -1.3, 0], 4: [0, 1.2, 1.1, -0.8, -1.1, -0.8] };
 
+/** Colours where the page defines none, as in a notebook. @type {{[name: string]: string}} */
+const USUAL = { "--mark": "#b3261e", "--soft": "#80868b", "--edge": "rgba(120, 124, 127, .25)", "--back": "#ffffff", "--text": "#1d1f21" };
 /** @param {string} name */
-const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim() || USUAL[name];
 
 export class Scatter {
   /** @param {HTMLElement} pane an empty element with a size of its own
@@ -433,24 +435,6 @@ export class Scatter {
     c.fillStyle = css("--back"); c.fillRect(0, 0, canvas.width, canvas.height);
     c.drawImage(this.base, 0, 0); c.drawImage(this.above, 0, 0);
     return new Promise((done) => canvas.toBlob(done, "image/png"));
-  }
-  /** The picture as SVG: shapes up to 20,000 points, beyond that the pixels. */
-  svg() {
-    const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${this.w} ${this.h}" width="${this.w}" height="${this.h}"><rect width="100%" height="100%" fill="${css("--back")}"/>`;
-    if (this.n > 20000) return `${head}<image width="${this.w}" height="${this.h}" href="${this.base.toDataURL("image/png")}"/></svg>`;
-    const { groups, looks } = this.colouring, r = this.size, parts = [];
-    for (let i = 0; i < this.n; i++) {
-      const [x, y] = this.at(i);
-      if (x !== x) continue;
-      const look = looks[groups[i]] || { color: css("--soft"), shape: 0 }, faint = this.chosen && !this.chosen[i] ? ' opacity=".15"' : "";
-      const corners = CORNERS[look.shape];
-      if (corners) {
-        const path = corners.map((v, k) => ((k % 2 ? y : x) + v * r).toFixed(1)).join(" ");
-        parts.push(`<polygon points="${path}" fill="${look.color}"${faint}/>`);
-      } else if (look.shape === 2) parts.push(`<rect x="${(x - 0.9 * r).toFixed(1)}" y="${(y - 0.9 * r).toFixed(1)}" width="${(1.8 * r).toFixed(1)}" height="${(1.8 * r).toFixed(1)}" fill="${look.color}"${faint}/>`);
-      else parts.push(`<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="${r.toFixed(1)}" fill="${look.color}"${faint}/>`);
-    }
-    return `${head}${parts.join("")}</svg>`;
   }
 }
 

@@ -19,9 +19,20 @@ export function h(tag, props, ...kids) {
 /** @param {any[]} kids @returns {(Node | string)[]} */
 const nodes = (kids) => kids.flat(4).filter((kid) => kid !== null && kid !== undefined && kid !== false && kid !== "").map((kid) => (kid instanceof Node ? kid : String(kid)));
 
+// A button that is replaced between press and release never hears the click: painting waits until the press is over.
+/** @type {Element | null} */ let pressed = null;
+/** @type {Map<HTMLElement, Kid[]>} */ const late = new Map();
+addEventListener("pointerdown", (event) => { pressed = event.target instanceof Element ? event.target : null; }, true);
+for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => setTimeout(() => {
+  pressed = null;
+  for (const [holder, kids] of [...late]) { late.delete(holder); paint(holder, ...kids); }
+}), true);
+
 /** Replace what an element holds; the focus stays on the element of the same id, the scroll where it was.
  * @param {HTMLElement} holder @param {...(Kid | Kid[])} kids */
 export function paint(holder, ...kids) {
+  if (pressed && holder.contains(pressed)) { late.set(holder, /** @type {Kid[]} */ (kids)); return; }
+  late.delete(holder);
   const focused = document.activeElement, id = focused && holder.contains(focused) ? focused.id : "";
   const at = focused instanceof HTMLInputElement && /text|search/.test(focused.type) ? focused.selectionStart : null;
   const open = new Map([...holder.querySelectorAll("details[id]")].map((d) => [d.id, /** @type {HTMLDetailsElement} */ (d).open]));

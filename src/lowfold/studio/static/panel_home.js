@@ -2,6 +2,7 @@
 import { bytes, count, get, h, paint } from "./dom.js";
 import { send } from "./link.js";
 import { pictures } from "./pictures.js";
+import { svg } from "./svg.js";
 import { active, howMany, on, state, title } from "./state.js";
 import { attempt, tell } from "./told.js";
 
@@ -19,7 +20,7 @@ function take(what, chosen = false) {
 async function picture(kind) {
   const run = active(), one = run && pictures.get(run.id);
   if (!run || !one) return;
-  const blob = kind === "png" ? await one.scatter.png() : new Blob([one.scatter.svg()], { type: "image/svg+xml" });
+  const blob = kind === "png" ? await one.scatter.png() : new Blob([svg(one.scatter)], { type: "image/svg+xml" });
   if (!blob) return;
   const address = URL.createObjectURL(blob);
   save(address, `${state.data?.name.replace(/\.\w+$/, "") || "picture"}-${run.method}.${kind}`);

@@ -16,6 +16,11 @@ let chosen = "", filter = "";
 const FAMILIES = ["spectral", "MDS", "linear", "kernel", "semidefinite", "neighbour embedding", "clustering"];
 const FIRST = "Isomap";
 
+/** Where the documentation speaks of what only Python can give. @type {{[name: string]: string}} */
+const SAID = { metric: "How far apart two rows are.", n_components: "Number of coordinates of the picture." };
+/** The first sentence, or its first half. @param {string} text */
+const brief = (text) => `${text.split(/(?<=\.) |; |: (?=[a-z])/)[0].replace(/[.;:,]+$/, "").replaceAll("`", "")}.`;
+
 /** Reasons of the diagnosis for and against a method. @param {string} name */
 function reasons(name) {
   /** @type {{for: string[], against: string[]}} */ const found = { for: [], against: [] };
@@ -69,7 +74,7 @@ function control(one) {
     field = h("select", { id, onchange: (/** @type {any} */ e) => again(e.target.value === "" ? null : e.target.value) }, one.none !== null ? h("option", { value: "", selected: value === null }, one.none) : null, options.map((name) => h("option", { value: name, selected: value === name }, name)));
   } else {
     const type = one.kind === "text" ? "text" : "number";
-    field = h("input", { type, id, value: value === null ? "" : value, placeholder: one.none || "", min: one.low ?? undefined, max: one.high ?? undefined, step: one.kind === "int" ? 1 : "any", list: one.kind === "text" ? `${id}-list` : undefined,
+    field = h("input", { type, id, value: value === null ? "" : value, placeholder: one.none ? "auto" : "", min: one.low ?? undefined, max: one.high ?? undefined, step: one.kind === "int" ? 1 : "any", list: one.kind === "text" ? `${id}-list` : undefined,
       oninput: (/** @type {any} */ e) => set(one.name, parsed(one, e.target.value), one.default), onchange: () => show() });
     if (one.kind === "text") field = [field, h("datalist", { id: `${id}-list` }, one.options.map((name) => h("option", { value: name })))];
     else if (one.name === "n_neighbors") {
@@ -77,7 +82,7 @@ function control(one) {
       field = [field, h("input", { type: "range", id: `${id}-slide`, "aria-label": "neighbours, as a slider", min: 2, max: Math.min(n - 1, 60), value: value ?? 10, oninput: (/** @type {any} */ e) => { set(one.name, Number(e.target.value), one.default); /** @type {any} */ (get(id)).value = e.target.value; }, onchange: () => show() })];
     }
   }
-  const sentence = one.sentence || one.allowed, first = sentence.split(/(?<=[.;]) /)[0];
+  const sentence = one.sentence || one.allowed, first = SAID[one.name] || brief(sentence);
   return h("div", { class: `param${off ? " set" : ""}` },
     h("label", { for: id }, one.name), h("span", { class: "field" }, field),
     h("p", { class: "soft", title: `${sentence} Allowed: ${one.allowed}.` }, first, one.none !== null && one.kind !== "choice" ? ` Empty: ${one.none}.` : ""),

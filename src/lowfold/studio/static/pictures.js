@@ -42,7 +42,7 @@ function joined(one, i) {
 /** @param {string} id @param {string} label @returns {Picture} */
 function made(id, label) {
   const pane = h("div", { class: "pane" }), heading = h("h3"), foot = h("figcaption");
-  const figure = h("figure", { "data-run": id, onpointerdown: () => use(id), onfocusin: () => use(id) }, heading, pane, foot);
+  const figure = h("figure", { "data-run": id, class: id === BETWEEN ? "last" : id === DATA ? "first" : "", onpointerdown: () => use(id), onfocusin: () => use(id) }, heading, pane, foot);
   const on = { point, choose, ask: (/** @type {number[]} */ p) => askPlace(id, p), path: (/** @type {number[][]} */ p) => askPath(id, p) };
   const scatter = new Scatter(pane, { label, on });
   scatter.tool = state.tool; scatter.chosen = state.chosen; scatter.withEdges = state.graph;
@@ -73,10 +73,16 @@ function strip(run) {
   return h("ol", { class: "strip", "aria-label": "stages" }, run.stages.map((s) => h("li", { class: s.kept ? "kept" : s.seconds === null ? "now" : "", title: s.kept ? "kept from an earlier run: its inputs have not changed" : s.bytes ? `${bytes(s.bytes)} at its peak` : "" },
     s.name, " ", h("b", null, s.kept ? "kept" : s.seconds !== null ? seconds(s.seconds) : s.share ? `${Math.round(100 * s.share)}%` : "…"), s.bytes && s.bytes > 1e6 ? ` ${bytes(s.bytes)}` : "")));
 }
+/** What it ran with: what was set, and the neighbours and coordinates in any case. @param {RunInfo} run */
+function parameters(run) {
+  const all = { ...run.params };
+  if (run.facts.neighbors && !("n_neighbors" in all)) all.n_neighbors = run.facts.neighbors;
+  return given({ n_components: run.facts.params?.n_components ?? 2, ...all });
+}
 /** @param {Picture} one @param {RunInfo} run */
 function words(one, run) {
   const running = run.status === "running" || run.status === "waiting", f = run.facts;
-  paint(one.heading, h("span", null, title(run), " ", h("small", null, given(run.params))),
+  paint(one.heading, h("span", null, title(run), " ", h("small", null, parameters(run))),
     running ? h("button", { type: "button", id: `stop-${run.id}`, onclick: () => send("stop", { what: run.id }) }, "Stop") : null,
     h("button", { type: "button", class: "quiet", id: `big-${run.id}`, "aria-pressed": String(one.figure.classList.contains("big")), onclick: () => { one.figure.classList.toggle("big"); show(); } }, one.figure.classList.contains("big") ? "smaller" : "larger"),
     h("button", { type: "button", class: "quiet", id: `remove-${run.id}`, "aria-label": `remove ${title(run)}`, onclick: () => attempt(() => send("remove", { run: run.id })) }, "remove"));
@@ -223,7 +229,7 @@ async function tools() {
   paint(get("tools"), h("div", { class: "row" }, h("label", null, "colour", by), h("fieldset", { class: "tools" }, h("legend", null, "tool"), radios),
     runs.some((run) => run.edges) ? h("label", { class: "check" }, h("input", { type: "checkbox", id: "graph", checked: state.graph, onchange: (/** @type {any} */ e) => { state.graph = e.target.checked; show(); for (const one of pictures.values()) { one.scatter.withEdges = state.graph; one.scatter.soon(); } } }), "graph") : null,
     solid ? h("label", { class: "check" }, h("input", { type: "checkbox", id: "solid", checked: state.solid, onchange: (/** @type {any} */ e) => { state.solid = e.target.checked; if (state.solid) state.tool = "move"; for (const one of pictures.values()) { one.scatter.solid = state.solid && one.scatter.axes.length > 2; one.scatter.soon(); } changed("tool"); } }), "3-D") : null,
-    h("button", { type: "button", id: "whole", onclick: () => { for (const one of pictures.values()) one.scatter.reset(); } }, "whole picture"),
+    h("button", { type: "button", class: "quiet", id: "whole", onclick: () => { for (const one of pictures.values()) one.scatter.reset(); } }, "whole picture"),
     n ? [h("span", { role: "status", id: "chosen" }, `${count(n)} of ${count(state.data.shown)} chosen`), h("button", { type: "button", id: "free", onclick: () => choose(null) }, "let go")] : null),
     h("div", { id: "scale" }, scale));
 }
