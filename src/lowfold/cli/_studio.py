@@ -21,11 +21,13 @@ def studio(
     file: Annotated[
         str | None, typer.Argument(metavar="[FILE]", help="Table, array, cube, folder, or a saved session (.studio).")
     ] = None,
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen; others can reach all but 127.0.0.1.")] = (
-        "127.0.0.1"
-    ),
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Where to listen; others can reach all but 127.0.0.1.")
+    ] = ("127.0.0.1"),
     port: Annotated[int, typer.Option(metavar="N", help="0 takes a free one.")] = 0,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page, or print its address.")] = True,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page, or print its address.")
+    ] = True,
     memory: Memory = None,
     quiet: Quiet = False,
     debug: Debug = False,

@@ -2,8 +2,8 @@
 
     lowfold studio data.csv
 
-The server (`_server.py`) answers that page only (`_guard.py`) and computes nothing; what is computed runs in processes of
-its own (`_jobs.py`, `_job.py`). Needs the extra `studio`.
+The server (`_server.py`) answers that page only (`_guard.py`) and computes nothing; what is computed runs in processes
+of their own (`_jobs.py`, `_job.py`). Needs the extra `studio`.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ from lowfold._core.limits import Choice, Flag, Int, Limit, Null, Real, Seed
 from lowfold.studio._protocol import Control
 
 # What a first look does not need; the page folds it away.
-MORE = frozenset(
-    "radius search symmetrize on_disconnected normalization solver tol random_state n_jobs metric_params".split()
-)
+MORE = frozenset({
+    "radius", "search", "symmetrize", "on_disconnected", "normalization", "solver", "tol", "random_state",
+})  # fmt: skip
 LEFT_OUT = frozenset({"verbose", "callback", "n_jobs"})  # how a run is watched and how many threads it has
 TUNED = frozenset({"n_neighbors", "n_components", "scale", "perplexity", "gamma"})
 

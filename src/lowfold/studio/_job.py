@@ -1,4 +1,4 @@
-"""One worker: `python -m lowfold.studio._job`, tasks as lines of JSON on standard input, what it says on standard output.
+"""One worker: `python -m lowfold.studio._job`, tasks as lines of JSON on standard input, its answers on standard output.
 
 It is started by `_jobs.Pool`, in a folder and with a memory budget that its parent chose. A task that fails is answered
 in words; only a task that is ended from outside ends the process.
@@ -16,7 +16,7 @@ from typing import Any
 
 from lowfold._core.processes import end_with_parent
 
-NICE = 10  # the server and the page come first
+NICE = 5  # the server and the page come first
 UNTOLD = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
 
 Say = Callable[[dict[str, Any]], None]

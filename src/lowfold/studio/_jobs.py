@@ -1,8 +1,8 @@
 """Jobs in processes of their own: started warm, watched, ended.
 
 A worker is `python -m lowfold.studio._job`. It loads the methods, says that it is ready, and takes one task after the
-other as a line of JSON; what it has to say comes back the same way. Cancelling is ending the process: the next task gets
-a new one. Nothing that a task does can end the server.
+other as a line of JSON; what it has to say comes back the same way. Cancelling is ending the process: the next task
+gets a new one. Nothing that a task does can end the server.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class Job:
     hear: Listener | None
     done: asyncio.Future[dict[str, Any]]
     worker: Worker | None = None
+    begun: Callable[[], None] | None = None
     silent: Callable[[float], None] | None = None
 
 
@@ -95,10 +96,11 @@ class Pool:
         *,
         lane: str = "work",
         hear: Listener | None = None,
+        begun: Callable[[], None] | None = None,
         silent: Callable[[float], None] | None = None,
     ) -> Job:
         """Queue a task; await `job.done`."""
-        job = Job(name, task, lane, hear, asyncio.get_running_loop().create_future(), silent=silent)
+        job = Job(name, task, lane, hear, asyncio.get_running_loop().create_future(), begun=begun, silent=silent)
         job.done.add_done_callback(lambda future: future.cancelled() or future.exception())  # nobody may be waiting
         self.waiting.append(job)
         self._serve()
@@ -138,7 +140,8 @@ class Pool:
     # Serving --------------------------------------------------------------------------------------------------------
 
     def _free(self, lane: str) -> list[Worker]:
-        return [w for w in self.workers if w.lane == lane and w.job is None and w.process.returncode is None and not w.why]
+        mine = [worker for worker in self.workers if worker.lane == lane and worker.job is None]
+        return [worker for worker in mine if worker.process.returncode is None and worker.why is None]
 
     def _serve(self) -> None:
         """Give waiting jobs to free workers; start workers where there is room."""
@@ -189,6 +192,8 @@ class Pool:
         worker.job, job.worker = job, worker
         assert worker.process.stdin is not None
         worker.process.stdin.write(json.dumps(job.task).encode() + b"\n")
+        if job.begun is not None:
+            job.begun()
 
     async def _listen(self, worker: Worker) -> None:
         """What a worker says, until it ends; then why it ended."""

@@ -297,8 +297,8 @@ COMMANDS: tuple[type[Any], ...] = (
 )  # fmt: skip
 BY_NAME = {command.__name__.lower(): command for command in COMMANDS}
 Command = (
-    Open | Batch | Take | Assign | Look | Plan | Start | Tune | Stop | Remove | Stability | Place | Invert | Near | Colour
-    | Export | Recipe
+    Open | Batch | Take | Assign | Look | Plan | Start | Tune | Stop | Remove | Stability | Place | Invert | Near
+    | Colour | Export | Recipe
 )  # fmt: skip
 
 

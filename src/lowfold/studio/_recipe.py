@@ -32,8 +32,8 @@ def _reading(known: Stored) -> tuple[list[str], str]:
         if source["name"] == "digits":
             lines = ["from sklearn.datasets import load_digits", "", "X, y = load_digits(return_X_y=True)"]
             return lines, ", y"
-        made = f"lowfold.datasets.{source['name']}({source['n']}, noise={source['noise']!r}, random_state={source['seed']})"
-        return [f"data = {made}", "X = data.X", *_fewer(known)], ", data.labels"
+        given = f"{source['n']}, noise={source['noise']!r}, random_state={source['seed']}"
+        return [f"data = lowfold.datasets.{source['name']}({given})", "X = data.X", *_fewer(known)], ", data.labels"
     aside = [name for name in known.aside if known.roles.get(name) and name in known.roles]
     options = []
     if "missing" in known.reader:
@@ -48,6 +48,7 @@ def _reading(known: Stored) -> tuple[list[str], str]:
         lines.append("X = table.X")
     else:
         lines.append(f"X = table.X[:, [table.columns.index(name) for name in {known.columns!r}]]")
+    lines += [f"X = np.column_stack([X, table.labels[{name!r}]])" for name in known.stacked]
     return [*lines, *_fewer(known)], f", table.labels[{label!r}]"
 
 
@@ -64,6 +65,8 @@ def command(known: Stored, method: str, params: dict[str, Any]) -> str:
     """A line for the shell that writes the coordinates, or why there is none."""
     if known.dropped or known.rows < known.total:
         return NOT_THERE + "rows were left out; copy it as Python"
+    if known.stacked:
+        return NOT_THERE + "a column that the reader keeps aside was made data; copy it as Python"
     source, before = known.source, ""
     words = ["lowfold", "embed", source["name"]]
     if source["kind"] == "set":

@@ -148,7 +148,7 @@ def serve(file: str | None, *, host: str, port: int, memory: int, browser: bool)
     """Listen until interrupted; everything that was written goes when it ends."""
     with tempfile.TemporaryDirectory(prefix="lowfold-studio-") as name, _listening(host, port) as listener:
         number = listener.getsockname()[1]
-        shown = "127.0.0.1" if host in LOCAL or host == "0.0.0.0" else host  # noqa: S104 - compared, not bound
+        shown = "127.0.0.1" if host in LOCAL or host == "0.0.0.0" else host
         allowed = {f"127.0.0.1:{number}", f"localhost:{number}", f"{host}:{number}"}
         keys = Keys(frozenset(allowed), f"lowfold-studio-{number}")
         address = f"http://{shown}:{number}/?token={keys.token}"

@@ -60,7 +60,7 @@ class Session:
     def hello(self) -> say.Hello:
         """Everything there is."""
         from lowfold import __version__
-        from lowfold.datasets import SURFACES
+        from lowfold.datasets._table import SURFACES
 
         sets = [{"name": "digits", "line": "1,797 images of handwritten digits, 8 x 8"}]
         sets += [{"name": name, "line": entry.description} for name, entry in SURFACES.items()]
@@ -140,7 +140,7 @@ class Session:
             await self._read({"kind": "file", "name": path.name, "path": str(path)})
 
     async def _open(self, command: say.Open) -> None:
-        from lowfold.datasets import SURFACES
+        from lowfold.datasets._table import SURFACES
 
         if command.name != "digits" and command.name not in SURFACES:
             raise InvalidInput(f"there is no built-in set {command.name!r}")
@@ -240,7 +240,7 @@ class Session:
         header = next((file for file in files if file.suffix.lower() == ".hdr"), None)
         if len(files) == 1 or header is not None:
             return (header or files[0]), (header or files[0]).name
-        inner = [one for one in folder.iterdir()]
+        inner = list(folder.iterdir())
         return (inner[0], inner[0].name) if len(inner) == 1 and inner[0].is_dir() else (folder, "folder")
 
     async def _take(self, command: say.Take) -> None:
@@ -333,13 +333,13 @@ class Session:
 
     async def _plan(self, command: say.Plan) -> Any:
         where = self._where()
-        task = {"do": "plan", "folder": where["folder"], "stages": where["stages"]}
+        task: dict[str, Any] = {"do": "plan", "folder": where["folder"], "stages": where["stages"]}
         task |= {"method": self._method(command.method), "params": command.params}
         return await self._words(self._job("plan", task, lane="ask"))
 
     async def _tune(self, command: say.Tune) -> Any:
         where = self._where()
-        task = {"do": "tune", "folder": where["folder"], "stages": where["stages"]}
+        task: dict[str, Any] = {"do": "tune", "folder": where["folder"], "stages": where["stages"]}
         task |= {"method": self._method(command.method), "params": command.params}
         return await self._words(self._job("tune", task))
 
@@ -358,12 +358,12 @@ class Session:
     async def _run(self, run: RunInfo, where: dict[str, str]) -> None:
         """Fit, show, then measure."""
         task = {**where, "out": str(self.out[run.id]), "params": run.params}
-        run.status = "running"
         try:
             found = await self._job(
                 run.id,
                 {"do": "fit", "method": run.method, **task},
                 hear=lambda said: self._heard(run, said),
+                begun=lambda: self._begun(run),
                 silent=lambda seconds: self._silent(run, seconds),
             )
         except JobFailed as error:
@@ -396,6 +396,10 @@ class Session:
     def _colours(self, run: RunInfo, found: dict[str, Any]) -> None:
         colours = found.get("colours", {})
         run.colours |= dict(zip(colours, self._register(list(colours.values()))))
+
+    def _begun(self, run: RunInfo) -> None:
+        run.status = "running"
+        self._told(run)
 
     def _silent(self, run: RunInfo, seconds: float) -> None:
         if int(seconds) != int(run.silent):

@@ -21,20 +21,26 @@ import numpy as np
 
 from lowfold._core.config import get_config
 from lowfold._core.memory import pretty_bytes
+from lowfold.datasets._file_table import parsing, refuse
 from lowfold.datasets._read_arrays import _npy
-from lowfold.datasets._read_result import parsing, refuse
 from lowfold.studio._stored import Stored, stored
 from lowfold.studio._task_data import describe
 
 FORMAT = 1
 SUFFIX = ".studio"
-MEMBER = re.compile(r"session\.json|X\.npy|aside\d{1,4}\.npy|col/[0-9a-f]{32}|run/\d{1,4}/(embedding\.npy|model\.lowfold)")
+MEMBER = re.compile(
+    r"session\.json|X\.npy|aside\d{1,4}\.npy|col/[0-9a-f]{32}|run/\d{1,4}/(embedding\.npy|model\.lowfold)"
+)
 
 
 def write_session(target: Path, folder: Path, runs: list[dict[str, Any]]) -> None:
     """Data, runs and what was measured of them."""
     known = stored(folder)
-    content = {"format": FORMAT, "stored": {**asdict(known), "source": _without_path(known.source)}, "runs": []}
+    content: dict[str, Any] = {
+        "format": FORMAT,
+        "stored": {**asdict(known), "source": _without_path(known.source)},
+        "runs": [],
+    }
     hashes: dict[str, Path] = {}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.write(folder / "X.npy", "X.npy")

@@ -23,6 +23,8 @@ class Stored:
     roles    name -> role, of every column that is not simply data
     total    rows of the source; `rows` of them are here, drawn at random with seed 0 where fewer
     dropped  rows left out because a value was missing
+    reader   name of the reader and those of its options that are used
+    stacked  columns that the reader keeps aside and that were made data
     """
 
     source: dict[str, Any]
@@ -36,6 +38,7 @@ class Stored:
     matrix: bool = False
     shape: list[int] = field(default_factory=list)
     reader: list[str] = field(default_factory=list)
+    stacked: list[str] = field(default_factory=list)
 
     def write(self, folder: Path, X: NDArray[Any], aside: dict[str, NDArray[Any]]) -> None:
         """Everything into the folder."""

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.stages import StageCache, keeping
-from lowfold.datasets import SURFACES
-from lowfold.datasets._read_result import Table
+from lowfold.datasets._file_table import Table
 from lowfold.datasets._readers import _reader_for
-from lowfold.dimension import NAMES, estimate_all
+from lowfold.datasets._table import SURFACES
+from lowfold.dimension._estimate_all import NAMES, estimate_all
 from lowfold.methods.pca import PCA
-from lowfold.metrics import pairwise
-from lowfold.quality import diagnose
+from lowfold.metrics._pairwise import pairwise
+from lowfold.quality._diagnose import diagnose
 from lowfold.studio import _columns
 from lowfold.studio._protocol import ColumnInfo
 from lowfold.studio._stored import MOST_ROWS, Stored, column, matrix, stored
@@ -47,6 +47,7 @@ def read(
     notices = [_without_folder(words, source) for words in table.notices]
     roles = _first_roles(table, notices, matrix) if roles is None else roles
     X, names, aside = _apart(table, roles)
+    stacked = [name for name in names if name not in set(table.columns)]
     total, dropped = len(X), 0
     if missing == "drop" and np.isnan(X).any():
         keep = np.flatnonzero(~np.isnan(X).any(axis=1))
@@ -60,9 +61,8 @@ def read(
     if len(X) < 3:
         raise InvalidInput(f"there are {len(X)} rows; an embedding needs at least 3")
     shape = [] if table.point_shape is None or X.shape[1] != int(np.prod(table.point_shape)) else table.point_shape
-    known = Stored(
-        source, names, list(aside), roles, len(X), total, dropped, missing, matrix, [int(s) for s in shape], reader
-    )
+    sides = [int(side) for side in shape]
+    known = Stored(source, names, list(aside), roles, len(X), total, dropped, missing, matrix, sides, reader, stacked)
     known.write(Path(folder), X, aside)
     return describe(Path(folder), Path(columns), notices)
 
@@ -83,7 +83,7 @@ def describe(folder: Path, columns: Path, notices: list[str]) -> dict[str, Any]:
     for name in known.aside:
         values = column(folder, name)
         assert values is not None
-        kind = "number" if values.dtype.kind in "fiu" else "text"
+        kind = "known" if known.source["kind"] == "set" else "number" if values.dtype.kind in "fiu" else "text"
         listed.append(ColumnInfo(name, kind, known.roles.get(name, "label")))  # type: ignore[arg-type]
         if known.roles.get(name) != "ignored":
             colours[name] = asdict(_columns.any_column(columns, values))
@@ -159,12 +159,14 @@ def _first_roles(table: Table, notices: list[str], square: bool) -> dict[str, st
     if table.ids is not None:
         roles["id"] = "ignored"
     for j, name in enumerate([] if square else table.columns):
-        values = table.X[:, j]
-        if name.lower() in LABEL_NAMES and np.array_equal(values, np.round(values)):
-            if len(np.unique(values)) <= LABEL_VALUES and len(table.columns) > 1:
-                roles[name] = "label"
-                notices.append(f"column {name!r} is named like a label and holds few whole numbers: kept aside as one")
+        if name.lower() in LABEL_NAMES and len(table.columns) > 1 and _few_whole_numbers(table.X[:, j]):
+            roles[name] = "label"
+            notices.append(f"column {name!r} is named like a label and holds few whole numbers: kept aside as one")
     return roles
+
+
+def _few_whole_numbers(values: NDArray[Any]) -> bool:
+    return bool(np.array_equal(values, np.round(values))) and len(np.unique(values)) <= LABEL_VALUES
 
 
 def _apart(table: Table, roles: dict[str, str]) -> tuple[NDArray[Any], list[str], dict[str, NDArray[Any]]]:

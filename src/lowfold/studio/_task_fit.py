@@ -19,18 +19,19 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput, LowfoldError
 from lowfold._core.limits import check_limits
 from lowfold._core.stages import StageCache, keeping
-from lowfold.graph import nearest
+from lowfold.graph._search import nearest
 from lowfold.graph._source import Points
 from lowfold.methods._extend import Impossible
 from lowfold.methods.files import save
 from lowfold.methods.plan import plan as make_plan
 from lowfold.methods.registry import REGISTRY
-from lowfold.metrics import resolve_metric
-from lowfold.quality import Summary, stability, summary
-from lowfold.quality._stability import _laid, _standard
-from lowfold.select import tune as choose
+from lowfold.methods.registry import load as method_class
+from lowfold.metrics._resolve import resolve_metric
+from lowfold.quality._stability import _laid, _standard, stability
+from lowfold.quality._summary import Summary, summary
 from lowfold.select._compare_measure import CURVE, MEASURES
-from lowfold.select._worker import edges_of, fitted_facts, forget_peak, memory_now, method_class
+from lowfold.select._tune import tune as choose
+from lowfold.select._worker import edges_of, fitted_facts, forget_peak, memory_now
 from lowfold.studio import _columns
 from lowfold.studio._controls import controls
 from lowfold.studio._stored import labels, matrix, stored
@@ -174,7 +175,10 @@ def fit(
     Y = np.asarray(model.embedding_)
     target.mkdir(parents=True, exist_ok=True)
     np.save(target / "embedding.npy", Y, allow_pickle=False)
-    result = {"picture": [asdict(one) for one in _columns.places(cols, Y)], "facts": {**took, **fitted_facts(model)}}
+    result: dict[str, Any] = {
+        "picture": [asdict(one) for one in _columns.places(cols, Y)],
+        "facts": {**took, **fitted_facts(model)},
+    }
     edges = edges_of(model)
     if edges is not None and len(edges):
         drawn, total = _columns.pairs(cols, edges)
@@ -188,7 +192,7 @@ def fit(
 def _saved(model: Any, target: Path) -> dict[str, Any]:
     """The model as a file, and which ways it knows: new points in, places back."""
     try:
-        save(target / "model.lowfold", model, force=True)
+        save(target / "model.lowfold", model, overwrite=True)
     except LowfoldError as error:
         return {"invertible": False, "asked": str(error)}
     return {"invertible": not isinstance(getattr(model, "_invert", None), Impossible)}
@@ -231,7 +235,7 @@ def _on_the_way(say: Say, columns: Path) -> Callable[..., None]:
 
 
 def measure(say: Say, folder: str, columns: str, stages: str, out: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Every measure of the embedding, its curve, the Shepard diagram, and what colours points: trust, error, density."""
+    """Every measure of the embedding, its curves, and what colours its points: trust, error, density."""
     where, cols = Path(folder), Path(columns)
     X, known = matrix(where), stored(where)
     Y = np.asarray(np.load(Path(out) / "embedding.npy", allow_pickle=False), dtype=np.float64)
@@ -249,11 +253,7 @@ def measure(say: Say, folder: str, columns: str, stages: str, out: str, params: 
     sizes = np.unique(np.geomspace(1, len(found.curve.sizes), CURVE).astype(np.int64))
     return {
         "measured": {
-            "values": [
-                {"name": m.name, "title": m.title, "larger": m.larger, "meaning": m.meaning, "value": found[m.name].value}
-                for m in MEASURES
-                if m.name in found
-            ],
+            "values": [{**asdict(m), "value": found[m.name].value} for m in MEASURES if m.name in found],
             "missing": dict(found.missing),
             "points": min(len(data), MEASURED),
             "n_neighbors": found.n_neighbors,
@@ -308,7 +308,9 @@ def steady(say: Say, folder: str, columns: str, stages: str, method: str, params
     X, y = matrix(where), _classes(method, where)
     model = build(method, params, stored(where).matrix)
     if len(X) > PREVIEW:
-        raise InvalidInput(f"this fits the method {PARTS + SEEDS} times; with more than {PREVIEW:,} points take a part first")
+        raise InvalidInput(
+            f"this fits the method {PARTS + SEEDS} times; with more than {PREVIEW:,} points take a part of them first"
+        )
     with warnings.catch_warnings(), keeping(StageCache(Path(stages))):
         warnings.simplefilter("ignore")
         parts = stability(X, model, y=y, n_resamples=PARTS)
@@ -321,10 +323,10 @@ def steady(say: Say, folder: str, columns: str, stages: str, method: str, params
 
 
 def _over_seeds(model: Any, X: NDArray[Any], y: Any) -> float | None:
-    """Root mean square distance of points between fits with different seeds, pictures of radius 1; None without a seed."""
+    """How far points move from seed to seed, in pictures of radius 1; None for a method without a seed."""
     if "random_state" not in inspect.signature(type(model)).parameters:
         return None
-    pictures = []
+    pictures: list[NDArray[Any]] = []
     for seed in range(SEEDS):
         again = type(model)(**{**model.get_params(deep=False), "random_state": seed})
         Y = _standard(np.asarray(again.fit(X, y).embedding_, dtype=np.float64), "rigid")

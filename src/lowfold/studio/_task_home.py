@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput, LowfoldError
 from lowfold._core.versions import versions
-from lowfold.datasets import write_table
+from lowfold.datasets._write_table import write_table
 from lowfold.methods.files import load
 from lowfold.select._compare import _facts
 from lowfold.select._compare_measure import Yardstick, measure
@@ -22,7 +22,7 @@ from lowfold.select._worker import edges_of
 from lowfold.studio._session_file import open_session, write_session
 from lowfold.studio._stored import column, labels, matrix, stored
 from lowfold.studio._task_data import _from_file
-from lowfold.viz import write_report
+from lowfold.viz._report import write_report
 
 PLACED = 5000  # new points that are shown
 MODELS = 2  # models that a worker keeps for the next question
@@ -75,7 +75,14 @@ def _number(value: float) -> float | None:
 
 
 def export(
-    say: Say, what: str, folder: str, out: str, target: str, rows: list[int], run: dict[str, Any], runs: list[dict[str, Any]]
+    say: Say,
+    what: str,
+    folder: str,
+    out: str,
+    target: str,
+    rows: list[int],
+    run: dict[str, Any],
+    runs: list[dict[str, Any]],
 ) -> dict[str, Any]:
     """One file to take home."""
     where, file = Path(folder), Path(target)
@@ -110,7 +117,7 @@ def _table(file: Path, values: NDArray[Any], names: list[str], folder: Path, row
         while free in names or free in aside:
             free += "_"
         aside[free] = found[chosen]
-    write_table(file, values[chosen], names, labels=aside, force=True)
+    write_table(file, values[chosen], names, labels=aside, overwrite=True)
 
 
 def _comparison(folder: Path, runs: list[dict[str, Any]]) -> Comparison:
