@@ -1,4 +1,4 @@
-"""One worker: `python -m lowfold.studio._job`, tasks as lines of JSON on standard input, its answers on standard output.
+"""One worker: `python -m lowfold.studio._job`, tasks come as lines of JSON on standard input, answers go the same way.
 
 It is started by `_jobs.Pool`, in a folder and with a memory budget that its parent chose. A task that fails is answered
 in words; only a task that is ended from outside ends the process.

@@ -152,10 +152,11 @@ def _first_roles(table: Table, notices: list[str], square: bool) -> dict[str, st
     """Roles as they are before anybody chose: what is not data is kept aside."""
     roles = {}
     for name, values in table.labels.items():
-        many = values.dtype.kind not in "fiu" and len(np.unique(values)) > _columns.CLASSES
+        words = 0 if values.dtype.kind in "fiu" else len(np.unique(values))
+        many = words > min(_columns.CLASSES, len(values) / 2)
         roles[name] = "ignored" if many else "colour" if values.dtype.kind == "f" else "label"
-        if many:
-            notices.append(f"column {name!r} holds {len(np.unique(values))} different words, too many to colour by")
+        if many and words < len(values):
+            notices.append(f"column {name!r} holds {words} different words, too many to colour by")
     if table.ids is not None:
         roles["id"] = "ignored"
     for j, name in enumerate([] if square else table.columns):
@@ -224,4 +225,12 @@ def near(say: Say, folder: str, row: int, k: int) -> dict[str, Any]:
     distances[row] = np.inf
     order = np.argpartition(distances, min(k, len(X) - 1) - 1)[:k]
     order = order[np.lexsort((order, distances[order]))]
-    return {"rows": order.tolist(), "distances": [float(f"{d:.6g}") for d in distances[order]]}
+    words = {name: _word(Path(folder), name, row) for name in stored(Path(folder)).aside}
+    return {"rows": order.tolist(), "distances": [float(f"{d:.6g}") for d in distances[order]], "aside": words}
+
+
+def _word(folder: Path, name: str, row: int) -> str:
+    """What a column kept aside says of a row, in at most 400 letters."""
+    values = column(folder, name)
+    assert values is not None
+    return str(values[row])[:400]

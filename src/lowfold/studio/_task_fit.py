@@ -249,7 +249,7 @@ def measure(say: Say, folder: str, columns: str, stages: str, out: str, params: 
             source = Points(data, resolve_metric(metric, None, data))
             k = min(10, len(data) - 1)
             farthest = nearest(source, k).distances.reshape(len(data), k)[:, -1]
-            colours["density"] = _spread(-np.log(np.maximum(farthest, 1e-300)), inside, len(Y))
+            colours["log density"] = _spread(-np.log(np.maximum(farthest, 1e-300)), inside, len(Y))
     sizes = np.unique(np.geomspace(1, len(found.curve.sizes), CURVE).astype(np.int64))
     return {
         "measured": {

@@ -78,6 +78,14 @@ const USUAL = { "--mark": "#b3261e", "--soft": "#80868b", "--edge": "rgba(120, 1
 /** @param {string} name */
 export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim() || USUAL[name];
 
+/** @param {HTMLElement} pane @param {string} name */
+function layer(pane, name) {
+  const canvas = document.createElement("canvas");
+  canvas.className = name;
+  pane.append(canvas);
+  return canvas;
+}
+
 export class Scatter {
   /** @param {HTMLElement} pane an empty element with a size of its own
    * @param {{label?: string, on?: {point?: (i: number, s: Scatter) => void, choose?: (mask: Uint8Array | null, s: Scatter) => void,
@@ -100,12 +108,12 @@ export class Scatter {
     /** @type {number[][] | null} */ this.drag = null;
     /** @type {number[] | null} */ this.cursor = null; // of the keyboard
     /** @type {number[][]} */ this.route = [];
-    [this.base, this.above] = ["base", "above"].map((name) => {
-      const canvas = document.createElement("canvas");
-      canvas.className = name;
-      pane.append(canvas);
-      return canvas;
-    });
+    this.base = layer(pane, "base"); this.above = layer(pane, "above");
+    this.w = 0; this.h = 0; this.ratio = 1;
+    /** @type {{a: number[], b: number[], a0: number, b0: number, unit: number[], used: number[], s: Uint16Array[]} | null} */ this.map = null;
+    /** @type {{sums: Uint32Array, image: ImageData} | null} */ this.buffers = null;
+    this.from = { x: 0, y: 0, zoom: 1, turn: this.turn };
+    this.touches = false;
     this.base.tabIndex = 0;
     this.base.setAttribute("role", "img");
     this.waiting = false;
@@ -141,7 +149,7 @@ export class Scatter {
     if (w === this.w && h === this.h && ratio === this.ratio) return false;
     this.w = w; this.h = h; this.ratio = ratio;
     for (const canvas of [this.base, this.above]) { canvas.width = w * ratio; canvas.height = h * ratio; }
-    this.sums = null;
+    this.buffers = null;
     return true;
   }
   /** Pixels are x = a·s + a0, y = b·s + b0 for the steps s of a point on the three axes (two of them, if flat). */
@@ -234,14 +242,13 @@ export class Scatter {
    * @param {CanvasRenderingContext2D} c */
   #splat(c) {
     const W = this.base.width, H = this.base.height, n = this.n, { chosen, ratio } = this;
-    if (!this.sums) { this.sums = new Uint32Array(4 * W * H); this.image = c.createImageData(W, H); }
-    const sums = this.sums, { groups, looks } = this.colouring;
+    const { sums, image } = (this.buffers ||= { sums: new Uint32Array(4 * W * H), image: c.createImageData(W, H) }), { groups, looks } = this.colouring;
     sums.fill(0);
     const red = new Uint8Array(256), green = new Uint8Array(256), blue = new Uint8Array(256), soft = [140, 145, 150];
     for (let g = 0; g < 256; g++) [red[g], green[g], blue[g]] = looks[g] ? rgb(looks[g].color) : soft;
-    const { a, b, s } = this.map, [s0, s1, s2] = s, third = this.solid;
+    const { a, b, a0: left, b0: upper, s } = this.map || this.#project(), [s0, s1, s2] = s, third = this.solid;
     const ax = a[0] * ratio, ay = a[1] * ratio, az = a[2] * ratio, bx = b[0] * ratio, by = b[1] * ratio, bz = b[2] * ratio;
-    const side = Math.max(1, Math.round(this.size * ratio * (n > 300000 ? 0.5 : 1))), a0 = this.map.a0 * ratio - side / 2 + 0.5, b0 = this.map.b0 * ratio - side / 2 + 0.5;
+    const side = Math.max(1, Math.round(this.size * ratio * (n > 300000 ? 0.5 : 1))), a0 = left * ratio - side / 2 + 0.5, b0 = upper * ratio - side / 2 + 0.5;
     const right = W - side, bottom = H - side;
     for (let i = 0; i < n; i++) {
       const u = s0[i], v = s1[i];
@@ -258,12 +265,12 @@ export class Scatter {
     }
     const once = Math.min(0.9, Math.max(0.25, 2.2 * Math.sqrt((W * H) / (n * side * side)) * 0.25 * Math.max(1, this.view.zoom)));
     const solid = Uint8Array.from({ length: 1024 }, (_, w) => Math.round(255 * (1 - Math.pow(1 - once, w / STRONG))));
-    const out = new Uint32Array(this.image.data.buffer);
+    const out = new Uint32Array(image.data.buffer);
     for (let p = 0, q = 0; p < out.length; p++, q += 4) {
       const w = sums[q];
       out[p] = w === 0 ? 0 : (solid[w < 1024 ? w : 1023] << 24) | (((sums[q + 3] / w) | 0) << 16) | (((sums[q + 2] / w) | 0) << 8) | ((sums[q + 1] / w) | 0);
     }
-    c.putImageData(this.image, 0, 0);
+    c.putImageData(image, 0, 0);
   }
   /** What lies above the points: rings, new points, the pointed one with its neighbours, the drag, the pointer of the keyboard. */
   mark() {

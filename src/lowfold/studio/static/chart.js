@@ -2,7 +2,7 @@
 import { short } from "./dom.js";
 
 export const COLORS = ["#4477AA", "#EE6677", "#228833", "#B8A020", "#33AABB", "#AA3377", "#999999", "#CC6633"];
-const W = 320, H = 180, LEFT = 42, RIGHT = 10, TOP = 8, BOTTOM = 32;
+const W = 320, H = 180, LEFT = 48, RIGHT = 10, TOP = 8, BOTTOM = 32;
 const SPACE = "http://www.w3.org/2000/svg";
 
 /** @param {string} tag @param {{[name: string]: string | number}} props @param {...(Node | string)} kids */
@@ -29,7 +29,7 @@ function ticks(low, high, log) {
  * @param {{title: string, x: string, y: string, xlog?: boolean, ylog?: boolean, range?: [number, number], mark?: number[], between?: number[] | null, dots?: boolean}} how */
 export function chart(lines, how) {
   const good = (/** @type {number | null} */ v, /** @type {boolean | undefined} */ log) => v !== null && Number.isFinite(v) && (!log || v > 0);
-  const xs = [], ys = [];
+  /** @type {number[]} */ const xs = [], ys = /** @type {number[]} */ ([]);
   for (const line of lines) line.x.forEach((x, i) => { if (good(x, how.xlog) && good(line.y[i], how.ylog)) { xs.push(/** @type {number} */ (x)); ys.push(/** @type {number} */ (line.y[i])); } });
   const svg = s("svg", { viewBox: `0 0 ${W} ${H}`, class: "chart", role: "img", "aria-label": how.title });
   svg.append(s("title", {}, how.title));
@@ -43,7 +43,7 @@ export function chart(lines, how) {
   for (const y of ticks(y0, y1, !!how.ylog)) svg.append(s("line", { class: "grid", x1: LEFT, x2: W - RIGHT, y1: up(y), y2: up(y) }), s("text", { x: LEFT - 5, y: up(y) + 4, "text-anchor": "end" }, short(y, 3)));
   for (const x of ticks(x0, x1, !!how.xlog)) svg.append(s("line", { class: "grid", x1: across(x), x2: across(x), y1: TOP, y2: H - BOTTOM }), s("text", { x: across(x), y: H - BOTTOM + 14, "text-anchor": "middle" }, short(x, 3)));
   svg.append(s("text", { x: (LEFT + W) / 2, y: H - 4, "text-anchor": "middle" }, how.x));
-  svg.append(s("text", { transform: `translate(10 ${(H - BOTTOM) / 2}) rotate(-90)`, "text-anchor": "middle" }, how.y));
+  svg.append(s("text", { transform: `translate(10 ${(H - BOTTOM) / 2}) rotate(-90)`, "text-anchor": "middle" }, how.y.length > 28 ? `${how.y.slice(0, 27)}…` : how.y));
   lines.forEach((line, k) => {
     const color = line.color || COLORS[k % COLORS.length];
     if (how.dots) {

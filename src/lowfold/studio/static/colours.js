@@ -10,7 +10,7 @@ import { send } from "./link.js";
 /** @typedef {import("./scatter.js").Colouring} Colouring */
 
 /** @type {Map<string, Column>} */ const fetched = new Map(); // columns of the data that were asked for
-const OWN = ["trust", "continuity", "local error", "density", "instability", "cluster"];
+const OWN = ["trust", "continuity", "local error", "log density", "instability", "cluster"];
 
 /** Groups of choices: [heading, [key, words][]][]. */
 export function choices() {

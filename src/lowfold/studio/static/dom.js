@@ -1,6 +1,6 @@
 // Elements, and numbers as a reader wants them.
 
-/** @typedef {Node | string | number | null | undefined | false} Kid */
+/** @typedef {Node | string | number | null | undefined | false | any[]} Kid */
 
 /** An element: `on…` are listeners, `data-…`/`aria-…` attributes, anything else a property or attribute.
  * @param {string} tag @param {{[name: string]: any} | null} [props] @param {...(Kid | Kid[])} kids @returns {any} */
@@ -19,19 +19,21 @@ export function h(tag, props, ...kids) {
 /** @param {any[]} kids @returns {(Node | string)[]} */
 const nodes = (kids) => kids.flat(4).filter((kid) => kid !== null && kid !== undefined && kid !== false && kid !== "").map((kid) => (kid instanceof Node ? kid : String(kid)));
 
-// A button that is replaced between press and release never hears the click: painting waits until the press is over.
+// A button that is replaced between press and release never hears the click, and a field that is replaced
+// while somebody types in it loses its place: painting waits until the press or the typing is over.
 /** @type {Element | null} */ let pressed = null;
 /** @type {Map<HTMLElement, Kid[]>} */ const late = new Map();
 addEventListener("pointerdown", (event) => { pressed = event.target instanceof Element ? event.target : null; }, true);
-for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => setTimeout(() => {
-  pressed = null;
-  for (const [holder, kids] of [...late]) { late.delete(holder); paint(holder, ...kids); }
-}), true);
+const caughtUp = () => { for (const [holder, kids] of [...late]) { late.delete(holder); paint(holder, ...kids); } };
+for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => setTimeout(() => { pressed = null; caughtUp(); }), true);
+addEventListener("focusout", () => setTimeout(caughtUp));
+/** Whether somebody is typing in there; a search field asks for the painting itself. @param {HTMLElement} holder */
+const typing = (holder) => document.activeElement instanceof HTMLInputElement && /text|number/.test(document.activeElement.type) && holder.contains(document.activeElement);
 
 /** Replace what an element holds; the focus stays on the element of the same id, the scroll where it was.
  * @param {HTMLElement} holder @param {...(Kid | Kid[])} kids */
 export function paint(holder, ...kids) {
-  if (pressed && holder.contains(pressed)) { late.set(holder, /** @type {Kid[]} */ (kids)); return; }
+  if ((pressed && holder.contains(pressed)) || typing(holder)) { late.set(holder, /** @type {Kid[]} */ (kids)); return; }
   late.delete(holder);
   const focused = document.activeElement, id = focused && holder.contains(focused) ? focused.id : "";
   const at = focused instanceof HTMLInputElement && /text|search/.test(focused.type) ? focused.selectionStart : null;

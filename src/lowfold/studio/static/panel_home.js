@@ -13,7 +13,7 @@ const holder = get("home");
 function save(address, name) { const link = h("a", { href: address, download: name }); document.body.append(link); link.click(); link.remove(); }
 /** @param {string} what @param {boolean} [chosen] */
 function take(what, chosen = false) {
-  const rows = []; if (chosen && state.chosen) for (let i = 0; i < state.chosen.length; i++) if (state.chosen[i]) rows.push(i);
+  /** @type {number[]} */ const rows = []; if (chosen && state.chosen) for (let i = 0; i < state.chosen.length; i++) if (state.chosen[i]) rows.push(i);
   return attempt(async () => { const found = await send("export", { what, run: state.active, rows }); save(found.address, found.name); tell(`${found.name}, ${bytes(found.bytes)}`, true); });
 }
 /** @param {"png" | "svg"} kind */

@@ -39,7 +39,7 @@ const replan = calm(async () => {
     if (words === "stopped") return;
     plans[method] = { refused: words };
   }
-  if (method === chosen) show();
+  if (method === chosen && document.getElementById("need")) paint(get("need"), need(method));
 }, 250);
 
 /** @param {string} name */
@@ -107,7 +107,7 @@ function form(method) {
     h("p", { class: "row run" }, h("button", { class: "strong", id: "run", disabled: !state.data || !!method.unusable }, "Run"),
       can.length ? working ? h("button", { type: "button", id: "stop-tune", onclick: () => send("stop", { what: "tune" }) }, "Stop choosing") :
         h("button", { type: "button", id: "tune", disabled: !state.data, title: `chooses ${can.map((one) => one.name).join(", ")}`, onclick: tune }, `Choose ${can.map((one) => one.name).join(", ")}`) : null),
-    choice ? chosenBy(choice) : null, need(method.name), usual.map(control),
+    choice ? chosenBy(choice) : null, h("div", { id: "need" }, need(method.name)), usual.map(control),
     more.length ? h("details", { id: "more" }, h("summary", null, "more parameters"), more.map(control)) : null,
     h("p", { class: "soft" }, method.citation));
 }
@@ -154,4 +154,6 @@ function show() {
 }
 on("methods", () => { if (!chosen && state.methods.some((one) => one.name === FIRST)) chosen = FIRST; show(); if (state.data && state.methods.some((one) => one.controls.length)) replan(); });
 on("data", () => { plans = {}; tuned = {}; show(); replan(); });
-on(["look", "busy"], show);
+on("look", show);
+let choosing = false;
+on("busy", () => { if (choosing !== state.busy.includes("tune")) { choosing = !choosing; show(); } });

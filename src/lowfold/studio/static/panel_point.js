@@ -24,7 +24,7 @@ function inPicture(i) {
   }
   return best.map(([, j]) => j);
 }
-/** @param {number} i @param {{[name: string]: any}} aside */
+/** What is known of a point: [name, value][]. @param {number} i */
 async function facts(i) {
   const data = state.data, run = active(), found = [];
   for (const [name, column] of Object.entries(data?.colours || {})) {
@@ -55,6 +55,7 @@ async function show() {
   const [a, b] = await Promise.all([theirs ? thumbs(theirs, both) : null, thumbs(mine, both)]);
   if (turn !== wanted) return;
   paint(holder, h("h2", null, `row ${count(i + 1)}`), item(values, 140),
+    Object.entries(near?.row === i ? near.aside : {}).filter(([name]) => !(name in data.colours)).map(([name, words]) => h("p", { class: "soft" }, `${name}: ${words}`)),
     list.length ? h("table", { class: "numbers" }, h("tbody", null, list.map(([name, value]) => h("tr", null, h("th", { scope: "row" }, name), h("td", null, value))))) : null,
     h("h3", null, `Its ${K} neighbours`), theirs ? h("p", null, h("b", null, `${both.size} of ${theirs.length} are kept`), " in the picture.") : null,
     h("p", { class: "soft" }, "in the data"), a || h("p", { class: "soft" }, "searching"), h("p", { class: "soft" }, `in ${active() ? title(/** @type {any} */ (active())) : "the picture"}`), b);
@@ -62,7 +63,7 @@ async function show() {
 const search = calm(async () => {
   const i = state.pointed >= 0 ? state.pointed : state.held, data = state.data;
   if (!data || i < 0 || near?.row === i && near?.data === data.id) return;
-  try { const found = await send("near", { row: i, k: K }); near = { row: i, data: data.id, rows: found.rows }; show(); } catch { /* another point was pointed at since */ }
+  try { const found = await send("near", { row: i, k: K }); near = { row: i, data: data.id, rows: found.rows, aside: found.aside }; show(); } catch { /* another point was pointed at since */ }
 }, 180);
 const soon = calm(show, 30);
 on(["pointed", "active"], () => { soon(); search(); });

@@ -35,8 +35,9 @@ function show() {
     h("label", { class: "check" }, h("input", { type: "checkbox", id: "torn", checked: state.torn, onchange: (/** @type {any} */ e) => { state.torn = e.target.checked; changed("marks"); } }), h("span", null, h("b", { class: "ring torn" }, "○"), " torn apart: neighbours in the data that are none in the picture")),
     h("p", null, h("button", { type: "button", id: "map", onclick: () => { state.colour = "own:trust"; changed("colour"); } }, "Colour by trust")),
     h("h2", null, "The same picture again?"),
-    run.stability ? h("p", null, `Over ${run.stability.n_parts} random parts of the data a point moves by ${short(run.stability.parts, 2)} of the picture's radius. `,
-      run.stability.seeds === null ? "The method draws no random numbers." : `Over ${run.stability.n_seeds} seeds by ${short(run.stability.seeds, 2)}.`, " 0 is the same picture; about 1 has nothing in common.") : null,
+    run.stability ? [h("p", null, "How far a point moves, in units of the picture's radius; 0 is the same picture, about 1 has nothing in common:"),
+      h("table", { class: "numbers" }, h("tbody", null, h("tr", null, h("th", { scope: "row" }, `over ${run.stability.n_parts} random parts of the data`), h("td", null, short(run.stability.parts, 2))),
+        h("tr", null, h("th", { scope: "row" }, `over ${run.stability.n_seeds} seeds`), h("td", null, run.stability.seeds === null ? "it draws none" : short(run.stability.seeds, 2)))))] : null,
     working ? h("p", { class: "working" }, "fitting again ", h("button", { type: "button", id: "stop-stability", onclick: () => send("stop", { what: `stability ${run.id}` }) }, "Stop"))
       : h("p", null, h("button", { type: "button", id: "stability", onclick: () => attempt(() => send("stability", { run: run.id })) }, run.stability ? "Ask again" : "Fit parts of the data and other seeds")),
     Object.keys(m.missing).length ? h("details", { id: "unmeasured" }, h("summary", null, "not measured"), h("ul", null, Object.entries(m.missing).map(([name, why]) => h("li", null, `${name}: ${why}`)))) : null);
