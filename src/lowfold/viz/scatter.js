@@ -111,7 +111,7 @@ export class Scatter {
     this.base = layer(pane, "base"); this.above = layer(pane, "above");
     this.w = 0; this.h = 0; this.ratio = 1;
     /** @type {{a: number[], b: number[], a0: number, b0: number, unit: number[], used: number[], s: Uint16Array[]} | null} */ this.map = null;
-    /** @type {{sums: Uint32Array, image: ImageData} | null} */ this.buffers = null;
+    /** @type {{sums: Int32Array, image: ImageData} | null} */ this.buffers = null;
     this.from = { x: 0, y: 0, zoom: 1, turn: this.turn };
     this.touches = false;
     this.base.tabIndex = 0;
@@ -242,7 +242,7 @@ export class Scatter {
    * @param {CanvasRenderingContext2D} c */
   #splat(c) {
     const W = this.base.width, H = this.base.height, n = this.n, { chosen, ratio } = this;
-    const { sums, image } = (this.buffers ||= { sums: new Uint32Array(4 * W * H), image: c.createImageData(W, H) }), { groups, looks } = this.colouring;
+    const { sums, image } = (this.buffers ||= { sums: new Int32Array(4 * W * H), image: c.createImageData(W, H) }), { groups, looks } = this.colouring;
     sums.fill(0);
     const red = new Uint8Array(256), green = new Uint8Array(256), blue = new Uint8Array(256), soft = [140, 145, 150];
     for (let g = 0; g < 256; g++) [red[g], green[g], blue[g]] = looks[g] ? rgb(looks[g].color) : soft;
@@ -256,7 +256,8 @@ export class Scatter {
       const x = third ? ax * u + ay * v + az * s2[i] + a0 : ax * u + a0, y = third ? bx * u + by * v + bz * s2[i] + b0 : by * v + b0;
       if (!(x >= 0 && y >= 0 && x <= right && y <= bottom)) continue;
       const g = groups[i], weight = chosen !== null && chosen[i] === 0 ? 1 : STRONG;
-      let at = ((y | 0) * W + (x | 0)) << 2;
+      let at = ((y | 0) * W + (x | 0)) << 2; // 32-bit integers: a million points of weight 8 and colour 255 still fit
+      if (side === 1) { sums[at] += weight; sums[at + 1] += weight * red[g]; sums[at + 2] += weight * green[g]; sums[at + 3] += weight * blue[g]; continue; }
       for (let j = 0; j < side; j++, at += W << 2) {
         for (let k = 0, p = at; k < side; k++, p += 4) {
           sums[p] += weight; sums[p + 1] += weight * red[g]; sums[p + 2] += weight * green[g]; sums[p + 3] += weight * blue[g];
