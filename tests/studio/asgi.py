@@ -28,14 +28,17 @@ def call(
     waiting = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive() -> Any:
-        return waiting.pop(0) if waiting else {"type": "http.disconnect"}
+        if not waiting:
+            await asyncio.sleep(60)  # nobody hangs up before the answer is there
+        return waiting.pop(0)
 
     async def send(message: Any) -> None:
         sent.append(message)
 
     scope = {
         "type": "http", "http_version": "1.1", "method": method, "path": path, "raw_path": path.encode(),
-        "root_path": "", "scheme": "http", "query_string": query.encode(), "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8765),
+        "root_path": "", "scheme": "http", "query_string": query.encode(),
+        "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8765),
         "headers": [(k.encode(), v.encode()) for k, v in headers.items()],
     }  # fmt: skip
     asyncio.run(app(scope, receive, send))

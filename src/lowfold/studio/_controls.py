@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lowfold._core.limits import Choice, Flag, Int, Limit, Null, Real, Seed
+from lowfold._core.params import Param
 from lowfold.studio._protocol import Control
 
 # What a first look does not need; the page folds it away.
 MORE = frozenset({
-    "radius", "search", "symmetrize", "on_disconnected", "normalization", "solver", "tol", "random_state",
+    "radius", "search", "symmetrize", "on_disconnected", "normalization", "solver", "tol", "random_state", "paths",
+    "landmark_rule", "max_iter", "min_grad_norm", "n_iter_without_progress", "self_loops",
 })  # fmt: skip
 LEFT_OUT = frozenset({"verbose", "callback", "n_jobs"})  # how a run is watched and how many threads it has
 TUNED = frozenset({"n_neighbors", "n_components", "scale", "perplexity", "gamma"})
 
 
 def controls(cls: Any) -> list[Control]:
-    """The parameters that a page can set, the usual ones first, each with its limits and its sentence."""
-    texts = _texts(cls)
+    """The parameters that a page can set, each with its limits and its sentence; the usual ones first."""
+    declared: Mapping[str, Param] = cls.parameters
     found = [
-        _control(name, p.default, cls.limits[name], texts.get(name, ""))
-        for name, p in inspect.signature(cls).parameters.items()
-        if name not in LEFT_OUT and name in cls.limits
+        _control(name, one.default, one.limits, one.text) for name, one in declared.items() if name not in LEFT_OUT
     ]
-    return sorted((control for control in found if control is not None), key=lambda control: control.more)
+    return sorted((one for one in found if one is not None), key=lambda one: (one.more, not one.tuned))
 
 
 def _control(name: str, default: Any, limits: Sequence[Limit], sentence: str) -> Control | None:
@@ -66,16 +64,3 @@ def _control(name: str, default: Any, limits: Sequence[Limit], sentence: str) ->
         more=name in MORE,
         tuned=name in TUNED,
     )
-
-
-def _texts(cls: Any) -> dict[str, str]:
-    """Parameter -> its text: as declared, or from the section Parameters of the docstring."""
-    declared = getattr(cls, "parameters", None)
-    if declared is not None:
-        return {name: one.text for name, one in declared.items()}
-    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n---|\Z)", cls.__doc__ or "", re.MULTILINE | re.DOTALL)
-    found: dict[str, str] = {}
-    for block in re.split(r"\n(?=\S)", section[1].strip("\n")) if section else []:
-        head, _, body = block.partition("\n")
-        found |= {name.strip(): " ".join(body.split()) for name in head.partition(" : ")[0].split(",")}
-    return found

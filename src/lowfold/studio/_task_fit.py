@@ -21,7 +21,7 @@ from lowfold._core.limits import check_limits
 from lowfold._core.stages import StageCache, keeping
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Points
-from lowfold.methods._extend import Impossible
+from lowfold.methods._placing.maps import Impossible
 from lowfold.methods.files import save
 from lowfold.methods.plan import plan as make_plan
 from lowfold.methods.registry import REGISTRY
