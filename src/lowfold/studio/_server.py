@@ -142,6 +142,9 @@ async def _answer(session: Session, queue: asyncio.Queue[str], text: str) -> Non
         queue.put_nowait(encode(Answer(number, _plain(await session.do(command)))))
     except LowfoldError as error:
         queue.put_nowait(encode(Refused(number, str(error))))
+    except Exception as error:  # noqa: BLE001 - one command that fails must not end the conversation
+        words = f"this is a defect of lowfold: {type(error).__name__}: {error}"
+        queue.put_nowait(encode(Refused(number, words)))
 
 
 def serve(file: str | None, *, host: str, port: int, memory: int, browser: bool) -> None:

@@ -81,7 +81,14 @@ class Session:
         """Go on with something that nobody waits for."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        """What nobody waited for may still have failed: a job that was stopped is no news, anything else is a defect."""
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, JobFailed):
+            self.tell(say.Refused(0, f"this is a defect of lowfold: {type(error).__name__}: {error}"))
 
     async def close(self) -> None:
         """End everything."""
