@@ -24,6 +24,36 @@ def take(page: Page, what: str, folder: Path) -> Path:
     return target
 
 
+def ask(page: Page, folder: Path) -> None:
+    """New rows, and a place in the picture."""
+    p = page.page
+    p.click("#tab-ask")
+    rows = np.random.default_rng(0).integers(0, 16, (5, 64))
+    new = folder / "new.csv"
+    np.savetxt(new, rows, delimiter=",", header=",".join(f"pixel{j + 1}" for j in range(64)), comments="")
+    p.set_input_files("#new-file", str(new))
+    page.until("document.querySelector('#ask').textContent.includes('5 rows placed')")
+    p.click("#use-ask")
+    box = p.locator("figure.active canvas.base").bounding_box()
+    p.mouse.move(box["x"] + 100, box["y"] + 100)
+    p.mouse.move(box["x"] + 110, box["y"] + 120)
+    p.wait_for_selector("#ask canvas.image")
+
+
+def take_home(page: Page, folder: Path, chosen: int) -> Path:
+    """Every kind of file; the session is returned."""
+    p = page.page
+    p.click("#tab-home")
+    p.wait_for_selector("#copy-python")
+    assert "load_digits" in page.text("#home pre")
+    assert take(page, "csv", folder).read_text().count("\n") == 1798
+    assert take(page, "rows", folder).read_text().count("\n") == chosen + 1
+    for what in ("parquet", "model", "png", "svg"):
+        assert take(page, what, folder).stat().st_size > 1000
+    assert b"This file holds everything" in take(page, "report", folder).read_bytes()
+    return take(page, "session", folder)
+
+
 @pytest.mark.timeout(120)
 def test_the_page_opens_and_draws() -> None:
     with studio() as address, opened(address) as page:
@@ -81,26 +111,8 @@ def test_the_whole_way_on_digits(tmp_path: Path) -> None:
         p.check("#pushed")
         assert "Shepard" in page.text("#trust")
         p.uncheck("#solid")
-        p.click("#tab-ask")  # 7 ask
-        rows = np.random.default_rng(0).integers(0, 16, (5, 64))
-        new = tmp_path / "new.csv"
-        np.savetxt(new, rows, delimiter=",", header=",".join(f"pixel{j + 1}" for j in range(64)), comments="")
-        p.set_input_files("#new-file", str(new))
-        page.until("document.querySelector('#ask').textContent.includes('5 rows placed')")
-        p.click("#use-ask")
-        box = p.locator("figure.active canvas.base").bounding_box()
-        p.mouse.move(box["x"] + 100, box["y"] + 100)
-        p.mouse.move(box["x"] + 110, box["y"] + 120)
-        p.wait_for_selector("#ask canvas.image")
-        p.click("#tab-home")  # 8 take home
-        p.wait_for_selector("#copy-python")
-        assert "load_digits" in page.text("#home pre")
-        assert take(page, "csv", tmp_path).read_text().count("\n") == 1798
-        assert take(page, "rows", tmp_path).read_text().count("\n") == int(chosen[1].replace(",", "")) + 1
-        for what in ("parquet", "model", "png", "svg"):
-            assert take(page, what, tmp_path).stat().st_size > 1000
-        assert b"This file holds everything" in take(page, "report", tmp_path).read_bytes()
-        session = take(page, "session", tmp_path)
+        ask(page, tmp_path)  # 7 ask
+        session = take_home(page, tmp_path, int(chosen[1].replace(",", "")))  # 8 take home
         assert page.wrong == []
     with studio(str(session)) as address, opened(address) as page:  # and open it again
         page.until("document.querySelectorAll('figure[data-run]').length === 4")

@@ -84,7 +84,7 @@ class Session:
         task.add_done_callback(self._done)
 
     def _done(self, task: asyncio.Task[None]) -> None:
-        """What nobody waited for may still have failed: a job that was stopped is no news, anything else is a defect."""
+        """What nobody waited for may have failed: a job that was stopped is no news, anything else is a defect."""
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None and not isinstance(error, JobFailed):

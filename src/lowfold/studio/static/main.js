@@ -3,6 +3,7 @@ import { count, get } from "./dom.js";
 import { connect } from "./link.js";
 import { changed, state } from "./state.js";
 import { tell } from "./told.js";
+import { view } from "./views.js";
 import "./panel_data.js";
 import "./panel_look.js";
 import "./panel_method.js";
@@ -62,11 +63,8 @@ for (const list of document.querySelectorAll('[role="tablist"]')) {
   }
   choose(tabs[0], false);
 }
-document.body.dataset.view = "left";
-for (const button of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("#views button"))) button.addEventListener("click", () => {
-  document.body.dataset.view = button.dataset.view;
-  for (const one of document.querySelectorAll("#views button")) one.setAttribute("aria-current", String(one === button));
-});
+view("left");
+for (const button of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("#views button"))) button.addEventListener("click", () => view(button.dataset.view || "left"));
 get("theme").addEventListener("click", () => {
   const root = document.documentElement, dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.theme = dark ? "light" : "dark";

@@ -4,6 +4,7 @@ import { bytes, calm, get, h, paint, short } from "./dom.js";
 import { send } from "./link.js";
 import { changed, on, state } from "./state.js";
 import { attempt } from "./told.js";
+import { view } from "./views.js";
 
 /** @typedef {import("./protocol.js").Control} Control */
 /** @typedef {import("./protocol.js").MethodInfo} MethodInfo */
@@ -131,7 +132,7 @@ async function tune() {
 export function start() {
   const method = chosen, given = { ...params() };
   if (!state.data || !method) return;
-  return attempt(async () => { const { run } = await send("start", { method, params: given }); state.active = run; changed("active"); if (matchMedia("(max-width: 56rem)").matches) document.body.dataset.view = "centre"; });
+  return attempt(async () => { const { run } = await send("start", { method, params: given }); state.active = run; changed("active"); if (matchMedia("(max-width: 56rem)").matches) view("centre"); });
 }
 /** @param {MethodInfo} method */
 function card(method) {
