@@ -34,6 +34,7 @@ def ask(page: Page, folder: Path) -> None:
     p.set_input_files("#new-file", str(new))
     page.until("document.querySelector('#ask').textContent.includes('5 rows placed')")
     p.click("#use-ask")
+    p.locator("figure.active canvas.base").scroll_into_view_if_needed()
     box = p.locator("figure.active canvas.base").bounding_box()
     p.mouse.move(box["x"] + 100, box["y"] + 100)
     p.mouse.move(box["x"] + 110, box["y"] + 120)
