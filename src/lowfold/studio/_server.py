@@ -116,6 +116,8 @@ async def _converse(session: Session, page: WebSocket) -> None:
     await page.accept()
     queue: asyncio.Queue[str] = asyncio.Queue()
     queue.put_nowait(encode(session.hello()))
+    if session.trouble:  # the file named at the start, which nobody was there to be told of
+        queue.put_nowait(encode(Refused(0, session.trouble)))
     session.listeners.add(queue)
     sending = asyncio.create_task(_send(page, queue))
     try:

@@ -342,7 +342,7 @@ class Session:
         where = self._where()
         task: dict[str, Any] = {"do": "plan", "folder": where["folder"], "stages": where["stages"]}
         task |= {"method": self._method(command.method), "params": command.params}
-        return await self._words(self._job("plan", task, lane="ask"))
+        return await self._words(self._job(f"plan {command.method}", task, lane="ask"))
 
     async def _tune(self, command: say.Tune) -> Any:
         where = self._where()

@@ -153,6 +153,21 @@ function show() {
     FAMILIES.map((family) => { const cards = found.filter((one) => one.family === family); return cards.length ? [h("h2", null, family), h("ul", { class: "cards" }, cards.map(card))] : null; }),
     found.length ? null : h("p", { class: "soft" }, "No method is called that."));
 }
+/** Up to so many points the cards of all methods say what each would need; beyond that a plan takes its time. */
+const PLANNED = 5000;
+let planning = "";
+async function planAll() {
+  const data = state.data;
+  if (!data || data.shown > PLANNED || planning === data.id || !state.methods.some((one) => one.controls.length)) return;
+  planning = data.id;
+  for (const method of state.methods) {
+    if (state.data?.id !== planning) return;
+    if (plans[method.name] || method.unusable) continue;
+    try { plans[method.name] = await send("plan", { method: method.name, params: values[method.name] || {} }); } catch (error) { plans[method.name] = { refused: error instanceof Error ? error.message : "" }; }
+    show();
+  }
+}
+get("tab-method").addEventListener("click", planAll);
 on("methods", () => { if (!chosen && state.methods.some((one) => one.name === FIRST)) chosen = FIRST; show(); if (state.data && state.methods.some((one) => one.controls.length)) replan(); });
 on("data", () => { plans = {}; tuned = {}; show(); replan(); });
 on("look", show);
