@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,13 +64,14 @@ class Page:
 @contextmanager
 def studio(*args: str) -> Iterator[str]:
     """The address of a studio that ends with the block; whatever it started must be gone then."""
+    scratch = Path(tempfile.mkdtemp(prefix="studio-test-"))
     code = "import sys; from lowfold.cli import main; sys.exit(main(sys.argv[1:]))"
     path = os.pathsep.join(part for part in sys.path if part)
     process = subprocess.Popen(
         [sys.executable, "-c", code, "studio", "--no-browser", *args],
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": path, "TMPDIR": str(scratch)},
     )
     assert process.stderr is not None
     try:
@@ -80,6 +82,9 @@ def studio(*args: str) -> Iterator[str]:
         process.terminate()
         process.wait(20)
         process.stderr.close()
+        left = [found.name for found in scratch.iterdir()]
+        shutil.rmtree(scratch)
+    assert left == [], "the studio left files behind"
 
 
 @contextmanager

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
 from lowfold._core.config import get_config, parse_bytes
 from lowfold._core.errors import FileProblem, InvalidInput, LowfoldWarning
 from lowfold._core.extras import load_extra
+from lowfold._core.warn import warn
 
 HOST = "127.0.0.1"
 
@@ -37,12 +37,15 @@ def studio(
         raise FileProblem(f"{file}: there is no such file")
     if not 0 <= port <= 65535:
         raise InvalidInput(f"port must lie in 0..65535; got {port}")
+    if host in ("", "0.0.0.0", "::"):
+        raise InvalidInput(
+            f"host must be the address by which the page is reached, which every request is held against; got {host!r}"
+        )
     if host not in (HOST, "localhost"):
-        warnings.warn(
+        warn(
             f"listening on {host}: whoever can reach this machine and learns the address with its token can read the "
             "data and start jobs, and nothing is encrypted on the way; an SSH tunnel to 127.0.0.1 is safer",
             LowfoldWarning,
-            stacklevel=2,
         )
     from lowfold.studio._server import serve
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import signal
 import socket
 import sys
 import tempfile
@@ -32,7 +33,6 @@ from lowfold.studio._stored import matrix
 KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
 HASH = re.compile("[0-9a-f]{32}")
 FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
-LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 def static_files() -> dict[str, bytes]:
@@ -151,10 +151,11 @@ async def _answer(session: Session, queue: asyncio.Queue[str], text: str) -> Non
 
 def serve(file: str | None, *, host: str, port: int, memory: int, browser: bool) -> None:
     """Listen until interrupted; everything that was written goes when it ends."""
+    _leave_in_order()
     with tempfile.TemporaryDirectory(prefix="lowfold-studio-") as name, _listening(host, port) as listener:
         number = listener.getsockname()[1]
-        shown = "127.0.0.1" if host in LOCAL or host == "0.0.0.0" else host
-        allowed = {f"127.0.0.1:{number}", f"localhost:{number}", f"{host}:{number}"}
+        shown = f"[{host}]" if ":" in host else host
+        allowed = {f"127.0.0.1:{number}", f"localhost:{number}", f"{shown.lower()}:{number}"}
         keys = Keys(frozenset(allowed), f"lowfold-studio-{number}")
         address = f"http://{shown}:{number}/?token={keys.token}"
         session = Session(Path(name), memory)
@@ -165,6 +166,17 @@ def serve(file: str | None, *, host: str, port: int, memory: int, browser: bool)
         sys.stderr.write(f"lowfold studio: {address}\nCtrl-C ends it\n")
         sys.stderr.flush()
         asyncio.run(_run(uvicorn.Server(settings), listener, session, file, address if browser else None))
+
+
+def _leave_in_order() -> None:
+    """Let SIGTERM and SIGHUP unwind as Ctrl-C does: uvicorn raises them again when it is done, before we are."""
+
+    def leave(number: int, frame: object) -> None:
+        raise SystemExit(0)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        with contextlib.suppress(AttributeError, ValueError):  # no such signal here; not the main thread
+            signal.signal(getattr(signal, name), leave)
 
 
 async def _run(server: Any, listener: socket.socket, session: Session, file: str | None, address: str | None) -> None:
