@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from lowfold.cli import main
-from lowfold.datasets import read_table, write_table
+from lowfold.datasets import read, write_table
 from lowfold.studio import _recipe
 from lowfold.studio._stored import stored
-from lowfold.studio._task_data import read
+from lowfold.studio._task_data import read as read_data
 from lowfold.studio._task_fit import fit
 
 
@@ -20,7 +20,7 @@ def ran(tmp_path: Path, source: dict[str, Any], method: str, params: dict[str, A
     for name in ("col", "stages"):
         (tmp_path / name).mkdir()
     where = {"folder": str(tmp_path / "data"), "columns": str(tmp_path / "col")}
-    told = read(lambda said: None, source, **where, **options)
+    told = read_data(lambda said: None, source, **where, **options)
     out = tmp_path / "run"
     fit(lambda said: None, **where, stages=str(tmp_path / "stages"), out=str(out), method=method, params=params)
     return told, np.load(out / "embedding.npy"), stored(tmp_path / "data")
@@ -45,7 +45,7 @@ def test_a_table_with_columns_kept_aside(tmp_path: Path, monkeypatch: pytest.Mon
     assert np.array_equal(by_python(known, "Isomap", params), Y)
     line = _recipe.command(known, "Isomap", params)
     assert main(line.split()[1:]) == 0
-    assert np.array_equal(read_table("isomap.csv", label=["b"]).X, Y)
+    assert np.array_equal(read("isomap.csv", label=["b"]).X, Y)
 
 
 def test_rows_with_missing_values_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +65,7 @@ def test_rows_with_missing_values_left_out(tmp_path: Path, monkeypatch: pytest.M
     assert _recipe.command(known, "PCA", {}).startswith("# this run cannot")
 
 
-@pytest.mark.parametrize("name", ["moons", "digits"])
+@pytest.mark.parametrize("name", ["moons", "uneven_square", "digits"])
 def test_a_built_in_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(tmp_path)
     source = {"kind": "set", "name": name, "n": 80, "noise": 0.05, "seed": 2}
@@ -77,4 +77,4 @@ def test_a_built_in_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: s
         return
     for part in line.split(" && "):
         assert main(part.split()[1:]) == 0
-    assert np.array_equal(read_table("pca.csv").X, Y)
+    assert np.array_equal(read("pca.csv").X, Y)

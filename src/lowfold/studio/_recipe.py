@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
+from lowfold.datasets import __all__ as public
 from lowfold.studio._stored import MOST_ROWS, Stored
 
 OWN = frozenset({"color", "label", "memory", "method", "out", "plot", "read", "save", "verbose"})  # flags of `embed`
@@ -33,7 +34,9 @@ def _reading(known: Stored) -> tuple[list[str], str]:
             lines = ["from sklearn.datasets import load_digits", "", "X, y = load_digits(return_X_y=True)"]
             return lines, ", y"
         given = f"{source['n']}, noise={source['noise']!r}, random_state={source['seed']}"
-        return [f"data = lowfold.datasets.{source['name']}({given})", "X = data.X", *_fewer(known)], ", data.labels"
+        name = source["name"]
+        make = f"lowfold.datasets.{name}" if name in public else f'lowfold.datasets.SURFACES["{name}"].make'
+        return [f"data = {make}({given})", "X = data.X", *_fewer(known)], ", data.labels"
     aside = [name for name in known.aside if known.roles.get(name) and name in known.roles]
     options = []
     if "missing" in known.reader:
