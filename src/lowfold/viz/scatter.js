@@ -244,8 +244,12 @@ export class Scatter {
     const W = this.base.width, H = this.base.height, n = this.n, { chosen, ratio } = this;
     const { sums, image } = (this.buffers ||= { sums: new Int32Array(4 * W * H), image: c.createImageData(W, H) }), { groups, looks } = this.colouring;
     sums.fill(0);
-    const red = new Uint8Array(256), green = new Uint8Array(256), blue = new Uint8Array(256), soft = [140, 145, 150];
-    for (let g = 0; g < 256; g++) [red[g], green[g], blue[g]] = looks[g] ? rgb(looks[g].color) : soft;
+    // colours times weight by group: first of points that are chosen, then of those that are not
+    const red = new Int32Array(512), green = new Int32Array(512), blue = new Int32Array(512), soft = [140, 145, 150];
+    for (let g = 0; g < 256; g++) {
+      [red[g + 256], green[g + 256], blue[g + 256]] = looks[g] ? rgb(looks[g].color) : soft;
+      red[g] = STRONG * red[g + 256]; green[g] = STRONG * green[g + 256]; blue[g] = STRONG * blue[g + 256];
+    }
     const { a, b, a0: left, b0: upper, s } = this.map || this.#project(), [s0, s1, s2] = s, third = this.solid;
     const ax = a[0] * ratio, ay = a[1] * ratio, az = a[2] * ratio, bx = b[0] * ratio, by = b[1] * ratio, bz = b[2] * ratio;
     const side = Math.max(1, Math.round(this.size * ratio * (n > 300000 ? 0.5 : 1))), a0 = left * ratio - side / 2 + 0.5, b0 = upper * ratio - side / 2 + 0.5;
@@ -255,12 +259,12 @@ export class Scatter {
       if (u === NOWHERE || v === NOWHERE) continue;
       const x = third ? ax * u + ay * v + az * s2[i] + a0 : ax * u + a0, y = third ? bx * u + by * v + bz * s2[i] + b0 : by * v + b0;
       if (!(x >= 0 && y >= 0 && x <= right && y <= bottom)) continue;
-      const g = groups[i], weight = chosen !== null && chosen[i] === 0 ? 1 : STRONG;
+      const faint = chosen !== null && chosen[i] === 0, weight = faint ? 1 : STRONG, g = faint ? groups[i] + 256 : groups[i];
       let at = ((y | 0) * W + (x | 0)) << 2; // 32-bit integers: a million points of weight 8 and colour 255 still fit
-      if (side === 1) { sums[at] += weight; sums[at + 1] += weight * red[g]; sums[at + 2] += weight * green[g]; sums[at + 3] += weight * blue[g]; continue; }
+      if (side === 1) { sums[at] += weight; sums[at + 1] += red[g]; sums[at + 2] += green[g]; sums[at + 3] += blue[g]; continue; }
       for (let j = 0; j < side; j++, at += W << 2) {
         for (let k = 0, p = at; k < side; k++, p += 4) {
-          sums[p] += weight; sums[p + 1] += weight * red[g]; sums[p + 2] += weight * green[g]; sums[p + 3] += weight * blue[g];
+          sums[p] += weight; sums[p + 1] += red[g]; sums[p + 2] += green[g]; sums[p + 3] += blue[g];
         }
       }
     }
