@@ -12,7 +12,7 @@ PY := .venv/bin/python
 environment = @$(PYTHON) tools/environment.py
 pytest = -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: help python env bench-env lint unit test test-all test-slow test-lowest test-core fuzz dist demo bench gallery clean
+.PHONY: help python env bench-env lint unit test test-all test-slow test-browser test-types test-lowest test-core fuzz dist demo bench gallery clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -41,7 +41,14 @@ unit: env ## the tests alone, without the slow ones
 test: lint unit ## what has to pass before a change is taken
 
 test-slow: env
-	@$(PY) $(pytest) --timeout 600
+	@$(PY) $(pytest) --timeout 600 --ignore tests/browser
+
+test-browser: env ## the report and the studio in Chromium; the short part of it is in `make test` as well
+	@$(PY) -m pytest -q -n 0 --timeout 600 tests/browser
+
+test-types: ## the types of the page's script, by TypeScript, where node is there
+	@command -v npx >/dev/null || { echo "no node here: the types of the page's script are not checked"; exit 0; }; \
+	npx --yes --package typescript@5 tsc --project src/lowfold/studio/static
 
 test-lowest: python
 	$(environment) .venv-lowest --extras all,test --constraints constraints-lowest.txt -- $(pytest) -m "not slow" --timeout 60
@@ -52,7 +59,7 @@ test-core: python
 fuzz: python ## the readers of files against damaged input, for a minute
 	$(environment) .venv-fuzz --extras all,fuzz --constraints constraints.txt -- tests/fuzz/fuzz_readers.py -max_total_time=60
 
-test-all: lint test-slow test-lowest test-core fuzz ## everything: slow tests, lowest versions, no extras, fuzzing
+test-all: lint test-types test-slow test-browser test-lowest test-core fuzz ## everything: slow tests, lowest versions, no extras, fuzzing
 
 dist: env ## sdist and wheel in ./dist; the wheel alone is installed elsewhere and tried
 	@$(PY) tools/dist.py

@@ -12,9 +12,12 @@ import numpy as np
 
 from lowfold._core.config import get_config
 from lowfold._core.parallel import Progress
+from lowfold._core.stages import StageCache, current_stages
 from lowfold._core.watch import Watch, bar
 
 log = logging.getLogger("lowfold")
+
+REPORTED = 0.3  # seconds between two reports of a share in the log: an eye sees no more
 
 
 @dataclass(frozen=True)
@@ -28,18 +31,27 @@ class Run:
     verbose: bool = False
     watch: tuple[Watch, ...] = ()
     device: str = field(default_factory=lambda: get_config().device)
+    stages: StageCache | None = field(default_factory=current_stages)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Progress]:
         """A stage with its name, for all who watch; with `verbose` a bar on stderr. It yields what hears the share."""
         start = time.perf_counter()
+        told = 0.0
+        log.debug("%s: begins", name, extra={"stage": name, "share": 0.0})
         with ExitStack() as stack:
             watches = (*self.watch, bar) if self.verbose else self.watch
             heard = [stack.enter_context(watch(name)) for watch in watches]
 
             def progress(share: float) -> None:
+                nonlocal told
+                now = time.perf_counter()
+                if now - told > REPORTED:
+                    told = now
+                    log.debug("%s: %.0f%%", name, 100 * share, extra={"stage": name, "share": share})
                 for tell in heard:
                     tell(share)
 
             yield progress
-        log.debug("%s: %.3f s", name, time.perf_counter() - start)
+        took = time.perf_counter() - start
+        log.debug("%s: %.3f s", name, took, extra={"stage": name, "seconds": took})

@@ -20,6 +20,7 @@ from lowfold.cli._faces import register as register_faces
 from lowfold.cli._locate import register as register_locate
 from lowfold.cli._order import register as register_order
 from lowfold.cli._shared import Debug, Device, Files, Labels, Memory, Out, Overwrite, Quiet, Read, Settings
+from lowfold.cli._studio import register as register_studio
 from lowfold.cli._tune import register as register_tune
 
 PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None, "pretty_exceptions_enable": False}
@@ -215,3 +216,4 @@ register_order(app)
 register_documents(app)
 register_classify(app)
 register_cite(app)
+register_studio(app)

@@ -9,6 +9,7 @@ search by radius, which computes them in the same loop, finds whatever lies at e
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,11 @@ from lowfold._core.extras import load_extra
 from lowfold._core.jit import compiled
 from lowfold._core.parallel import Progress, block_slices, resolve_jobs, run_blocks
 from lowfold._core.run import Run
+from lowfold._core.stages import stage_key
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._source import Measured, Pairs, Points, Source
 from lowfold.graph._types import Neighbors
+from lowfold.metrics._table import METRICS
 
 Found = tuple[Floats, Ints, float]  # squared distances, indices, recall
 
@@ -53,6 +56,10 @@ def nearest(
         raise InvalidInput(f"n_neighbors must lie in 1..{room} for {source.n} points; got {k}")
     if search not in SEARCHES:
         raise InvalidInput(f"search must be one of {', '.join(SEARCHES)}; got {search!r}")
+    if queries is None and run.stages is not None and isinstance(source, Points) and source.metric.name in METRICS:
+        key = stage_key("neighbours", source.X, source.metric.name, source.metric.params, k, search)
+        afresh = replace(run, stages=None)
+        return run.stages.get(key, lambda: nearest(source, k, search=search, run=afresh))
     with run.stage("neighbours") as progress:
         if isinstance(source, Measured):
             measured = queries.pairs if isinstance(queries, Measured) else source.pairs

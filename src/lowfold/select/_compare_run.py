@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -26,6 +24,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.config import get_config
 from lowfold._core.memory import pretty_bytes
+from lowfold._core.processes import end_group, resident, shown_words, why_ended
 from lowfold.select._worker import Task, build, run
 
 POLL = 0.02  # seconds between looks at a process
@@ -129,11 +128,7 @@ def _start(folder: Path, first: int, limits: Limits) -> subprocess.Popen[bytes]:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
-        with suppress(OSError):
-            if os.name == "posix":
-                os.killpg(process.pid, signal.SIGKILL)
-            else:
-                process.kill()
+        end_group(process.pid)
     process.wait()
 
 
@@ -146,7 +141,8 @@ def _await(process: subprocess.Popen[bytes], folder: Path, number: int, limits: 
         if result.exists():
             return _read(folder, number)
         if not alive:
-            return Outcome("failed", _last_words(process, folder))
+            errors = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace")
+            return Outcome("failed", why_ended(process.returncode, errors))
         now = time.monotonic()
         for begun in ("choosing", "fitting"):
             if phase != begun and (folder / f"{number}.{begun}").exists() and phase != "fitting":
@@ -158,7 +154,7 @@ def _await(process: subprocess.Popen[bytes], folder: Path, number: int, limits: 
                 return Outcome("over time to choose", "")
             what = "the fit" if phase == "fitting" else "loading and warming up"
             return Outcome("over budget", f"{what} took longer than {allowed:g} seconds and was ended")
-        used = _resident(process.pid) if limits.memory is not None else 0
+        used = resident(process.pid) if limits.memory is not None else 0
         if limits.memory is not None and used > limits.memory:
             _end(process)
             return Outcome(
@@ -176,32 +172,3 @@ def _read(folder: Path, number: int) -> Outcome:
         arrays = {name: archive[name] for name in archive.files}
     said["warnings"] = [shown_words(words) for words in said["warnings"]]
     return Outcome(said["status"], shown_words(said["reason"]), said, arrays)
-
-
-def _last_words(process: subprocess.Popen[bytes], folder: Path) -> str:
-    """Why a worker ended without a result: its last line, or the signal."""
-    lines = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace").split("\n")
-    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-    code = process.returncode
-    if code is not None and code < 0:
-        name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
-        told = f"its process was ended by {name}"
-        return told + (", as the system does when memory runs out" if name == "SIGKILL" else "")
-    return shown_words(f"its process ended with code {code}" + (f": {last}" if last else ""))
-
-
-def _resident(pid: int) -> int:
-    """Resident bytes of a process; 0 where the system does not tell (then only the budget of `auto` holds)."""
-    with suppress(OSError, ValueError, IndexError):
-        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    return 0
-
-
-def shown_words(words: str) -> str:
-    """Without folders of this machine: a path keeps its last part only.
-
-    >>> shown_words("no file /somewhere/of/mine/data.csv here")
-    'no file data.csv here'
-    """
-    return re.sub(r"(?<![\w.:/])(?:[A-Za-z]:)?[\\/](?:[^\s'\"\\/:;,]+[\\/])+", "", words)

@@ -12,7 +12,6 @@ import gc
 import inspect
 import json
 import pickle
-import signal
 import sys
 import time
 import warnings
@@ -25,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.limits import check_limits
+from lowfold._core.processes import end_with_parent
 from lowfold.methods.registry import BY_NAME, load
 from lowfold.select._adapters import EXTERNAL
 
@@ -224,15 +224,9 @@ def run(task: Task, model: Any, X: Any, y: Any, begin: Any) -> tuple[dict[str, A
     return said, arrays
 
 
-def _end_with_parent() -> None:
-    """On Linux: ask to be killed when the parent is, whatever happens to it."""
-    with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-
-
 def main(folder: Path, first: int) -> None:
     """Run the tasks of a folder."""
-    _end_with_parent()
+    end_with_parent()
     tasks: list[Task] = pickle.loads((folder / "tasks.pickle").read_bytes())
     warmed: set[str] = set()
     for number, task in enumerate(tasks[first:], start=first):

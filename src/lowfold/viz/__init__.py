@@ -1,6 +1,7 @@
 """Pictures of embeddings, and comparisons as one HTML page.
 
-Pictures need matplotlib (extra `plot`), which is loaded when one is drawn; `write_report` needs nothing.
+Pictures need matplotlib (extra `plot`), which is loaded when one is drawn; `write_report` needs nothing;
+`widget` needs a notebook (extra `notebook`). The renderer of report, widget and studio is `scatter.js`.
 """
 
 from lowfold.viz._curves import dimension_curves
@@ -13,6 +14,7 @@ from lowfold.viz._scatter import scatter, side_by_side
 from lowfold.viz._shepard import residual_curves, shepard
 from lowfold.viz._spectrum import spectrum
 from lowfold.viz._trust import trust_map
+from lowfold.viz._widget import widget
 
 __all__ = [
     "dimension_curves",
@@ -28,5 +30,6 @@ __all__ = [
     "side_by_side",
     "spectrum",
     "trust_map",
+    "widget",
     "write_report",
 ]

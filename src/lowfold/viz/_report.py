@@ -80,7 +80,7 @@ def report_html(comparison: Comparison, *, title: str | None = None, command: st
         f'<header><button type="button" id="theme" hidden>dark or light</button><h1>{parts.words(heading)}</h1>'
         f'<p class="soft">Written by lowfold {parts.words(version)}. This file holds everything and loads nothing; '
         f"its size is {SIZE}.</p><nav>{menu}</nav></header>\n<main>{body}</main>\n{parts.embedded(data)}"
-        f"<script>{_part('_report.js')}</script></body></html>\n"
+        f'<script type="module">{_part("scatter.js")}\n{_part("_report.js")}</script></body></html>\n'
     )
     return page.replace(SIZE, pretty_bytes(len(page.encode())), 1)
 

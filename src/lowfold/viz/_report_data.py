@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold.select._compare_types import Comparison, Row
-from lowfold.viz._colors import FEW_CLASSES, MANY, MORE_CLASSES
+from lowfold.viz._colors import MANY
 
 DRAWN = 10_000  # points of one picture
 EDGES = 20_000  # lines of one picture
@@ -48,7 +48,6 @@ def picture_data(comparison: Comparison) -> dict[str, Any]:
         "fields": _fields(comparison, rows),
         "pictures": pictures,
         "graphs": graphs,
-        "palettes": [list(FEW_CLASSES), list(MORE_CLASSES)],
     }
 
 

@@ -1,0 +1,236 @@
+"""Tasks about the data: reading, looking, the nearest points."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.stages import StageCache, keeping
+from lowfold.datasets._file_table import Table
+from lowfold.datasets._readers import _reader_for
+from lowfold.datasets._table import SURFACES
+from lowfold.dimension._estimate_all import NAMES, estimate_all
+from lowfold.methods.pca import PCA
+from lowfold.metrics._pairwise import pairwise
+from lowfold.quality._diagnose import diagnose
+from lowfold.studio import _columns
+from lowfold.studio._protocol import ColumnInfo
+from lowfold.studio._stored import MOST_ROWS, Stored, column, matrix, stored
+
+MOST_COLUMNS = 400  # columns that are listed one by one
+LOOKED_AT = 3000  # points of the estimators of dimension
+CURVE = 16  # from so many columns on, a row is also drawn as a curve
+LABEL_NAMES = frozenset({"class", "label", "labels", "target", "species", "category", "digit"})
+LABEL_VALUES = 50  # different whole numbers that a column of such a name may hold
+
+Say = Callable[[dict[str, Any]], None]
+
+
+def read(
+    say: Say,
+    source: dict[str, Any],
+    folder: str,
+    columns: str,
+    roles: dict[str, str] | None = None,
+    missing: str = "keep",
+    matrix: bool = False,
+) -> dict[str, Any]:
+    """Read the source into the folder, and describe it as `DataInfo`."""
+    table, reader = _made(source) if source["kind"] == "set" else _from_file(Path(source["path"]), matrix)
+    notices = [_without_folder(words, source) for words in table.notices]
+    roles = _first_roles(table, notices, matrix) if roles is None else roles
+    X, names, aside = _apart(table, roles)
+    stacked = [name for name in names if name not in set(table.columns)]
+    total, dropped = len(X), 0
+    if missing == "drop" and np.isnan(X).any():
+        keep = np.flatnonzero(~np.isnan(X).any(axis=1))
+        dropped = total - len(keep)
+        X, aside = X[keep], {name: values[keep] for name, values in aside.items()}
+        notices.append(f"{dropped} rows with missing values are left out")
+    if len(X) > MOST_ROWS:
+        keep = np.sort(np.random.default_rng(0).choice(len(X), MOST_ROWS, replace=False))
+        X, aside = X[keep], {name: values[keep] for name, values in aside.items()}
+        notices.append(f"showing {MOST_ROWS:,} of {total:,} rows, random")
+    if len(X) < 3:
+        raise InvalidInput(f"there are {len(X)} rows; an embedding needs at least 3")
+    shape = [] if table.point_shape is None or X.shape[1] != int(np.prod(table.point_shape)) else table.point_shape
+    sides = [int(side) for side in shape]
+    known = Stored(source, names, list(aside), roles, len(X), total, dropped, missing, matrix, sides, reader, stacked)
+    known.write(Path(folder), X, aside)
+    return describe(Path(folder), Path(columns), notices)
+
+
+def describe(folder: Path, columns: Path, notices: list[str]) -> dict[str, Any]:
+    """`DataInfo` of a stored folder."""
+    X, known = matrix(folder), stored(folder)
+    gaps = np.isnan(X).sum(axis=0)
+    low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
+    listed = [
+        ColumnInfo(name, "number", "data", int(gaps[j]), bool(low[j] == high[j]))
+        for j, name in enumerate(known.columns[:MOST_COLUMNS])
+    ]
+    constant = int((low == high).sum())
+    if constant:
+        notices = [*notices, f"{constant} of {X.shape[1]} columns are constant; they change no distance"]
+    colours = {}
+    for name in known.aside:
+        values = column(folder, name)
+        assert values is not None
+        kind = "known" if known.source["kind"] == "set" else "number" if values.dtype.kind in "fiu" else "text"
+        listed.append(ColumnInfo(name, kind, known.roles.get(name, "label")))  # type: ignore[arg-type]
+        if known.roles.get(name) != "ignored":
+            colours[name] = asdict(_columns.any_column(columns, values))
+    n, D = X.shape
+    return {
+        "name": known.source["name"],
+        "n": known.total,
+        "features": D,
+        "shown": n,
+        "columns": [asdict(one) for one in listed],
+        "more_columns": max(0, len(known.columns) - MOST_COLUMNS),
+        "notices": notices,
+        "item": "image" if known.shape else "curve" if D >= CURVE and not known.matrix else "row",
+        "shape": known.shape,
+        "low": float(np.nanmin(low)),
+        "high": float(np.nanmax(high)),
+        "colours": colours,
+        "missing": int(gaps.sum()),
+        "dropped": known.dropped,
+        "matrix": known.matrix,
+        "square": bool(n == D and np.all(np.diagonal(X) == 0)),
+        "picture": [] if known.matrix else [asdict(one) for one in _picture(X, columns)],
+    }
+
+
+def _picture(X: NDArray[Any], columns: Path) -> list[Any]:
+    """The data themselves where they have at most three columns, else along their principal axes."""
+    n, D = X.shape
+    if D <= 3:
+        return _columns.places(columns, X)
+    whole = np.flatnonzero(np.isfinite(X).all(axis=1))
+    if len(whole) < 4:
+        return []
+    return _columns.places(columns, PCA(min(3, D, len(whole) - 1)).fit_transform(X[whole]), whole, n)
+
+
+def _made(source: dict[str, Any]) -> tuple[Table, list[str]]:
+    """A built-in set as a table; what is known of its points is kept aside."""
+    if source["name"] == "digits":
+        from sklearn.datasets import load_digits
+
+        bunch = load_digits()
+        X = np.asarray(bunch.data, dtype=np.float64)
+        names = [f"pixel{j + 1}" for j in range(64)]
+        return Table(X, names, {"digit": np.asarray(bunch.target)}, point_shape=(8, 8)), []
+    data = SURFACES[source["name"]].make(source["n"], noise=source["noise"], random_state=source["seed"])
+    aside: dict[str, NDArray[Any]] = {"colour": data.color}
+    if data.labels is not None:
+        aside = {"class": data.labels, **aside}
+    truth, word = (data.parameters, "parameter") if data.coordinates is None else (data.coordinates, "true coordinate")
+    aside |= {f"{word} {j + 1}": truth[:, j] for j in range(truth.shape[1])}
+    shape = data.image_shape
+    return Table(data.X, [f"x{j + 1}" for j in range(data.X.shape[1])], aside, point_shape=shape), []
+
+
+def _from_file(path: Path, square: bool) -> tuple[Table, list[str]]:
+    reader = _reader_for(path)
+    known = inspect.signature(reader).parameters
+    options: dict[str, Any] = {"missing": "keep"} if "missing" in known else {}
+    if square and "ids" in known:
+        options["ids"] = False
+    return reader(path, **options), [reader.__name__, *(name for name in ("label", "missing") if name in known)]
+
+
+def _first_roles(table: Table, notices: list[str], square: bool) -> dict[str, str]:
+    """Roles as they are before anybody chose: what is not data is kept aside."""
+    roles = {}
+    for name, values in table.labels.items():
+        words = 0 if values.dtype.kind in "fiu" else len(np.unique(values))
+        many = words > min(_columns.CLASSES, len(values) / 2)
+        roles[name] = "ignored" if many else "colour" if values.dtype.kind == "f" else "label"
+        if many and words < len(values):
+            notices.append(f"column {name!r} holds {words} different words, too many to colour by")
+    if table.ids is not None:
+        roles["id"] = "ignored"
+    for j, name in enumerate([] if square else table.columns):
+        if name.lower() in LABEL_NAMES and len(table.columns) > 1 and _few_whole_numbers(table.X[:, j]):
+            roles[name] = "label"
+            notices.append(f"column {name!r} is named like a label and holds few whole numbers: kept aside as one")
+    return roles
+
+
+def _few_whole_numbers(values: NDArray[Any]) -> bool:
+    return bool(np.array_equal(values, np.round(values))) and len(np.unique(values)) <= LABEL_VALUES
+
+
+def _apart(table: Table, roles: dict[str, str]) -> tuple[NDArray[Any], list[str], dict[str, NDArray[Any]]]:
+    """The data, their names, and the columns kept aside; those ignored among them, for they can be chosen again."""
+    aside = dict(table.labels) | ({} if table.ids is None else {"id": table.ids})
+    taken = [j for j, name in enumerate(table.columns) if roles.get(name, "data") != "data"]
+    for j in taken:
+        values = np.asarray(table.X[:, j])
+        whole = bool(np.isfinite(values).all() and (values == np.round(values)).all() and (abs(values) < 2**53).all())
+        aside[table.columns[j]] = values.astype(np.int64) if whole else values
+    X, names = table.X, list(table.columns)
+    for name in [name for name, role in roles.items() if role == "data" and name in aside]:
+        if aside[name].dtype.kind not in "fiu":
+            raise InvalidInput(f"column {name!r} holds words; only numbers can be data")
+        X, names = np.column_stack([X, aside.pop(name)]), [*names, name]
+    if len(taken) == len(names):
+        raise InvalidInput("no column is left as data; give at least one that role")
+    if taken:
+        X = np.delete(X, taken, axis=1)
+        names = [name for j, name in enumerate(names) if j not in set(taken)]
+    return X, names, aside
+
+
+def _without_folder(words: str, source: dict[str, Any]) -> str:
+    return words if source["kind"] == "set" else words.replace(str(Path(source["path"]).parent) + "/", "")
+
+
+def look(say: Say, folder: str, stages: str) -> dict[str, Any]:
+    """Every estimator of dimension, one after the other, then the diagnosis; what is there is said at once."""
+    X, square = matrix(Path(folder)), stored(Path(folder)).matrix
+    if np.isnan(X).any():
+        raise InvalidInput("values are missing; leave these rows out (under Data) before looking")
+    metric = "precomputed" if square else "euclidean"
+    rows = np.arange(len(X))
+    if len(X) > LOOKED_AT:
+        rows = np.sort(np.random.default_rng(0).choice(len(X), LOOKED_AT, replace=False))
+    part = X[np.ix_(rows, rows)] if square else X[rows]
+    found: dict[str, Any] = {"points": len(rows), "of": len(X), "dimension": [], "diagnosis": None}
+    with keeping(StageCache(Path(stages))):
+        found["diagnosis"] = diagnose(X, metric=metric).to_dict()
+        say({"event": "look", "look": found})
+        for name in NAMES:
+            found["dimension"].append(estimate_all(part, (name,), metric=metric)[name].as_dict())
+            say({"event": "look", "look": found})
+    return found
+
+
+def near(say: Say, folder: str, row: int, k: int) -> dict[str, Any]:
+    """The k nearest rows of a row, by distance in the data, itself not counted."""
+    X = matrix(Path(folder))
+    if not 0 <= row < len(X):
+        raise InvalidInput(f"row must lie in 0..{len(X) - 1}; got {row}")
+    square = stored(Path(folder)).matrix
+    distances = np.asarray(X[row] if square else pairwise(X[row : row + 1], X)[0], dtype=np.float64)
+    distances[row] = np.inf
+    order = np.argpartition(distances, min(k, len(X) - 1) - 1)[:k]
+    order = order[np.lexsort((order, distances[order]))]
+    words = {name: _word(Path(folder), name, row) for name in stored(Path(folder)).aside}
+    return {"rows": order.tolist(), "distances": [float(f"{d:.6g}") for d in distances[order]], "aside": words}
+
+
+def _word(folder: Path, name: str, row: int) -> str:
+    """What a column kept aside says of a row, in at most 400 letters."""
+    values = column(folder, name)
+    assert values is not None
+    return str(values[row])[:400]
