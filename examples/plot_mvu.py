@@ -23,8 +23,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import lowfold
-from lowfold.apps import locate, position_error
-from lowfold.apps.sensor_network import aligned
+from lowfold.apps.sensor_network import aligned, locate, position_error
 
 
 def affine_r2(Y: np.ndarray, truth: np.ndarray) -> float:

@@ -10,7 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from lowfold._core.config import config_context
 from lowfold._core.errors import FileProblem, InvalidInput, MemoryBudgetExceeded
-from lowfold.apps import Cube, _cube, anomaly_map, cluster_map, cube_features, false_colour
+from lowfold.apps import _cube, anomaly_map, cluster_map, cube_features, false_colour
+from lowfold.apps._cube import Cube
 from lowfold.datasets import hyperspectral_cube
 from lowfold.datasets._hyperspectral import HyperspectralScene
 from lowfold.datasets._read_envi import read_envi

@@ -11,8 +11,7 @@ from scipy.sparse import csr_array
 from typer.testing import CliRunner
 
 from lowfold._core.errors import Disconnected, FileProblem, InvalidInput
-from lowfold.apps import locate, position_error
-from lowfold.apps.sensor_network import aligned
+from lowfold.apps.sensor_network import aligned, locate, position_error
 from lowfold.cli._locate import read_distances, read_positions, register
 from lowfold.datasets import us_cities
 from lowfold.datasets._cities import city_names

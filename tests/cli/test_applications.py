@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import lowfold
-from lowfold.apps import Cube
+from lowfold.apps._cube import Cube
 from lowfold.cli import main
 
 pytestmark = pytest.mark.extra("PIL", "matplotlib")

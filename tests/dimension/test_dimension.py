@@ -9,6 +9,7 @@ import lowfold
 from lowfold import dimension
 from lowfold._core.errors import InvalidInput
 from lowfold.dimension import _capacity
+from lowfold.dimension._estimate_all import NAMES
 from lowfold.dimension._linear import hyperplane
 from lowfold.dimension._read import read_source
 from lowfold.metrics import pairwise
@@ -241,7 +242,7 @@ def test_duplicates_do_not_count() -> None:
     assert given.value == pytest.approx(dimension.two_nearest(X, n_resamples=0).value, rel=1e-6)
 
 
-@pytest.mark.parametrize("name", dimension.NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_little_or_flat_data_have_an_answer(name: str) -> None:
     rng = np.random.default_rng(0)
     for X in (np.zeros((40, 3)), rng.random((3, 2)), rng.random((20, 50)), np.arange(90.0)[:, None]):

@@ -9,6 +9,7 @@ import pytest
 
 import lowfold
 from lowfold import dimension
+from lowfold.dimension._estimate_all import NAMES
 from lowfold.metrics import pairwise
 
 LOCAL = ("local_pca", "correlation", "multiscale_svd", "mle")
@@ -98,7 +99,7 @@ def test_balls_on_strings(solid: bool, inside: int, seed: int) -> None:
         assert (local[data.labels == label] == wanted).mean() > 0.9
 
 
-@pytest.mark.parametrize("name", dimension.NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_estimate_carries_its_evidence(name: str) -> None:
     rng = np.random.default_rng(0)
     n = {"mvu_spectrum": 150, "residual_elbow": 200}.get(name, 560)

@@ -9,7 +9,7 @@ from tests.lowrank.matrices import with_singular_values
 from lowfold import lowrank
 from lowfold._core.errors import InvalidInput
 from lowfold.lowrank import jl_min_dim
-from lowfold.lowrank._errors import too_large, too_small
+from lowfold.lowrank._errors import failure_probability, too_large, too_small
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -67,7 +67,7 @@ def test_constants_of_the_corollaries():
         assert bound.xi < 10 * math.sqrt(k * (k + 20) * m * n)
         assert bound.probability >= 1 - 1e-15
         assert lowrank.error_bound(m, n, k, kind="svd").xi < 10 * math.sqrt((k + 20) * m)
-    assert lowrank.failure_probability(100, 5, 25, 9 / 16, 5.0) < 1e-17
+    assert failure_probability(100, 5, 25, 9 / 16, 5.0) < 1e-17
 
 
 def test_largest_and_smallest_singular_values_of_gaussian_matrices():

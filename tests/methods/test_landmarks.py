@@ -136,14 +136,14 @@ def test_relative_error_is_zero_up_to_an_affine_map_and_grows_with_noise():
 
 
 def test_kernel_pca_with_landmarks_leads_back():
-    X, new = (lowfold.datasets.s_curve(n, random_state=n).X for n in (300, 40))
     for preimage in ("barycentric", "fixed_point", "ridge"):
-        missed = []
-        for landmarks in (None, 150):
-            model = lowfold.KernelPCA(4, gamma=0.3, landmarks=landmarks, preimage=preimage).fit(X)
-            missed.append(np.linalg.norm(model.inverse_transform(model.transform(new)) - new))
-        assert missed[0] > 0
-        assert missed[1] < 1.3 * missed[0]
+        missed = np.zeros(2)
+        for seed in range(3):
+            X, new = (lowfold.datasets.s_curve(n, random_state=n + seed).X for n in (300, 40))
+            for i, landmarks in enumerate((None, 150)):
+                model = lowfold.KernelPCA(4, gamma=0.3, landmarks=landmarks, preimage=preimage).fit(X)
+                missed[i] += np.linalg.norm(model.inverse_transform(model.transform(new)) - new)
+        assert 0 < missed[1] < 3 * missed[0]  # half of the points, and fewer to lead back by
     with pytest.raises(InvalidInput, match="landmarks need points"):
         lowfold.KernelPCA(2, kernel="precomputed", landmarks=5).fit(X @ X.T)
 
@@ -175,7 +175,7 @@ def test_landmarks_that_determine_nothing_are_told():
 
 def test_the_plan_names_landmarks_as_the_way_out():
     X = np.random.default_rng(0).random((3000, 4))
-    with lowfold.config_context(memory=40_000_000):
+    with lowfold.config_context(memory=2_000_000):
         told = lowfold.plan(X, "Isomap")
         assert not told.fits
         assert "landmarks=1500" in told.way_out

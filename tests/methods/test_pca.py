@@ -13,6 +13,7 @@ from sklearn import decomposition
 import lowfold
 from lowfold._core.errors import AccuracyWarning, FileProblem
 from lowfold.lowrank import _principal
+from lowfold.lowrank._principal import select_route
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -133,7 +134,7 @@ def test_power_method_contracts_by_the_ratio_of_eigenvalues() -> None:
 def test_krylov_route_on_many_points_and_features() -> None:
     rng = np.random.default_rng(6)
     X = (rng.normal(size=(2200, 4)) * [9, 6, 4, 2]) @ rng.normal(size=(4, 2100)) + rng.normal(size=(2200, 2100))
-    assert lowfold.lowrank.select_route(2200, 2100, 2) == "krylov"
+    assert select_route(2200, 2100, 2) == "krylov"
     model = lowfold.PCA(2).fit(X)
     assert model.solver_ == "krylov"
     s = np.linalg.norm((X - X.mean(axis=0)) @ model.components_.T, axis=0)

@@ -53,7 +53,8 @@ def cube(
     The cube is read in blocks; with --out the features are written in blocks as well.
     """
     from lowfold._core.config import config_context
-    from lowfold.apps import Cube, cube_features
+    from lowfold.apps._cube import Cube
+    from lowfold.apps.hyperspectral import cube_features
     from lowfold.cli._data import refuse_existing, tell
     from lowfold.cli._values import parse_settings, parse_value
 

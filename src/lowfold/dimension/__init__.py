@@ -3,7 +3,7 @@
 from lowfold.dimension._capacity import capacity
 from lowfold.dimension._correlation import correlation
 from lowfold.dimension._elbow import residual_elbow
-from lowfold.dimension._estimate_all import NAMES, estimate_all
+from lowfold.dimension._estimate_all import estimate_all
 from lowfold.dimension._linear import linear, local_pca
 from lowfold.dimension._multiscale import multiscale_svd
 from lowfold.dimension._nearest import maximum_likelihood, two_nearest
@@ -11,7 +11,6 @@ from lowfold.dimension._scikit_dimension import scikit_dimension
 from lowfold.dimension._unfolding import mvu_spectrum
 
 __all__ = [
-    "NAMES",
     "capacity",
     "correlation",
     "estimate_all",

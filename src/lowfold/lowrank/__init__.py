@@ -7,7 +7,6 @@ from lowfold.lowrank._energy import explained_energy
 from lowfold.lowrank._errors import (
     approximation_error,
     error_bound,
-    failure_probability,
     is_rank_revealing,
     subspace_distance,
 )
@@ -15,7 +14,7 @@ from lowfold.lowrank._fat import as_max_kernel, deviation, fat
 from lowfold.lowrank._interpolative import interpolative
 from lowfold.lowrank._mercer import karhunen_loeve, mercer_expansion
 from lowfold.lowrank._pivoted import pivoted_cholesky, rrlu, rrqr
-from lowfold.lowrank._principal import principal_axes, select_route
+from lowfold.lowrank._principal import principal_axes
 from lowfold.lowrank._random_projection import jl_min_dim, random_matrix
 from lowfold.lowrank._randomized import randomized_svd
 from lowfold.lowrank._robust import low_rank_plus_sparse
@@ -29,7 +28,6 @@ __all__ = [
     "deviation",
     "error_bound",
     "explained_energy",
-    "failure_probability",
     "fat",
     "greedy",
     "interpolative",
@@ -50,7 +48,6 @@ __all__ = [
     "rrlu",
     "rrqr",
     "sample_kdpp",
-    "select_route",
     "subspace_distance",
     "ulv",
     "urv",

@@ -35,6 +35,7 @@ Solve = Callable[[Data, Run], Fit]
 HELD_OUT = 10  # every tenth landmark is held out to measure the error: few enough not to change the model much
 PLACING = 1500.0  # bytes for a point placed among landmarks: its neighbours both ways and its row of the kernel
 ASTRAY = 0.5  # of the spread: the model of the other landmarks is another one
+TELLING = 20  # landmarks: of fewer, a tenth is one point, and says nothing of the others
 MOST_HELD_OUT = 200  # whose error is known to some percent
 
 
@@ -99,7 +100,7 @@ def through_landmarks(data: Data, choose: Chooser, solve: Solve, check: Callable
 
 def told(error: float, m: int) -> float:
     """The error, said aloud where landmarks do not determine the embedding of the others."""
-    if error > ASTRAY:
+    if error > ASTRAY and m >= TELLING:
         warn(
             f"{m} landmarks are too few: a tenth of them, placed by a model of the others, are off by {error:.0%} of "
             "the spread (landmark_error_); use more landmarks, or another landmark_rule",

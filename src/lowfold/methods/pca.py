@@ -65,7 +65,7 @@ class PCA(Solved, LinearMethod):
         "Eigenvectors of the D x D covariance (few features), of the n x n Gram matrix (few points), "
         "the SVD of the centred data (all digits, also of directions below 1e-7 of the first), block "
         "Krylov on the data (many points and features, few components), or the power method with "
-        'deflation. "auto" goes by the shape, `lowfold.lowrank.select_route`, and takes the SVD where '
+        'deflation. "auto" goes by the shape, and takes the SVD where '
         'the kept directions are that unequal. In blocks: "svd" (auto; a QR factor is updated) or '
         '"covariance" (faster, half the digits).',
     )
