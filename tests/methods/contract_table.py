@@ -145,9 +145,12 @@ GRAPH = {
     "search": ("faiss", WIDE, {}),
     "symmetrize": "mutual",
     "on_disconnected": ("separate", BLOBS, {}),
+    "on_shortcut": None,  # a sheet has none: test_telling
     "normalization": "unit",
     "solver": "lanczos",
 }
+
+FIXED = ("on_disconnected", "on_shortcut", "solver")  # in methods that need no connected graph
 
 ALIGNMENT = {
     **{name: value for name, value in GRAPH.items() if name != "symmetrize"},  # their neighbourhoods stay directed
@@ -253,6 +256,7 @@ CONTRACT: dict[str, Case] = {
             "scale": 0.5,
             "laplacian": "symmetric",
             "self_loops": 1.0,
+            "select": "independent",
             "tol": (1e-1, RNG.random((500, 10)), {}),
         },
         rebuild=bottom_over_root_degree,
@@ -310,6 +314,7 @@ CONTRACT: dict[str, Case] = {
             "self_loops": 0.5,
             "t": 3.0,
             "convention": "symmetric",
+            "select": "independent",
             **LANDMARKED,
             "tol": (1e-1, RNG.random((500, 10)), {}),
         },
@@ -337,7 +342,7 @@ CONTRACT: dict[str, Case] = {
     ),
     "SpectralClustering": Case(
         other_values={
-            **{name: GRAPH[name] for name in GRAPH if name not in ("n_components", "on_disconnected", "normalization")},
+            **{name: GRAPH[name] for name in GRAPH if name not in ("n_components", *FIXED[:2], "normalization")},
             "n_clusters": 3,
             "max_clusters": (2, None, {"n_clusters": None}),
             "weights": "binary",
@@ -458,17 +463,18 @@ CONTRACT: dict[str, Case] = {
     ),
     "LPP": Case(
         other_values={
-            **{name: value for name, value in GRAPH.items() if name not in ("on_disconnected", "solver")},
+            **{name: value for name, value in GRAPH.items() if name not in FIXED},
             "weights": "binary",
             "scale": 0.5,
             "energy": 0.9,
+            "center": False,
         },
         rebuild=restricted,
         restores=1.0,
     ),
     "KernelLPP": Case(
         other_values={
-            **{name: value for name, value in GRAPH.items() if name not in ("on_disconnected", "solver")},
+            **{name: value for name, value in GRAPH.items() if name not in FIXED},
             **KERNEL,
             "weights": "binary",
             "scale": 0.5,
@@ -480,17 +486,19 @@ CONTRACT: dict[str, Case] = {
     ),
     "NPE": Case(
         other_values={
-            **{n: v for n, v in GRAPH.items() if n not in ("on_disconnected", "solver", "symmetrize")},
+            **{n: v for n, v in GRAPH.items() if n not in (*FIXED, "symmetrize")},
             "reg": 1e-1,
             "energy": 0.9,
+            "center": False,
         },
         rebuild=restricted,
         restores=1.0,
     ),
     "LinearLTSA": Case(
         other_values={
-            **{n: v for n, v in GRAPH.items() if n not in ("on_disconnected", "solver", "symmetrize")},
+            **{n: v for n, v in GRAPH.items() if n not in (*FIXED, "symmetrize")},
             "energy": 0.9,
+            "center": False,
         },
         rebuild=restricted,
         restores=1.0,

@@ -63,7 +63,10 @@ def test_unnormalized_and_naive() -> None:
     theta, vectors = np.linalg.eigh(loops)
     assert np.allclose(np.abs(naive.embedding_), np.abs(vectors[:, ::-1][:, 1:3]), atol=1e-5)
     t = naive.scale_ / 4
-    assert np.allclose(naive.eigenvalues_, (1 - theta[::-1][1:3] / (4 * np.pi * t)) / t)
+    assert np.allclose(naive.eigenvalues_, (1 - theta[::-1][1:3] / theta[-1]) / t)
+    assert lowfold.LaplacianEigenmaps(4, laplacian="naive", self_loops=1.0).fit(X).eigenvalues_[:2] == pytest.approx(
+        naive.eigenvalues_
+    )
 
 
 def test_binary_weights_agree_with_scikit_learn() -> None:

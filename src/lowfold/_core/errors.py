@@ -49,6 +49,14 @@ class DisconnectedWarning(LowfoldWarning):
     """The graph fell into pieces and was repaired, cut or embedded piecewise, as `on_disconnected` says."""
 
 
+class ShortcutWarning(LowfoldWarning):
+    """Edges of the neighbourhood graph join points that are far apart along the data."""
+
+
+class DependenceWarning(LowfoldWarning):
+    """A coordinate is a function of the earlier ones: it repeats a direction instead of showing another."""
+
+
 class AccuracyWarning(LowfoldWarning):
     """An eigen-solve, or an embedding, is worth less than asked for; the message has the number."""
 

@@ -61,7 +61,8 @@ def dimension(
     """Estimate the intrinsic dimension of the rows of a file, in many ways.
 
     Prints for each estimator its value, the 95% interval, the scales that it rests on, and what speaks against it, or
-    why it cannot tell. --out draws the curves behind the values.
+    why it cannot tell. The interval is the spread of the sampling alone: an estimator's own bias comes on top. --out
+    draws the curves behind the values.
     """
     from lowfold._core.config import config_context
     from lowfold.cli._data import carried, read_input, refuse_existing, tell, write_output

@@ -158,7 +158,7 @@ def cylinder(
     """Open cylinder (radius cos s, radius sin s, h), 0 <= h <= height, uniform in area; `parameters` are (s, h).
 
     Flat but closed around: geodesics are sqrt((radius ds)^2 + dh^2) with ds the short way round, and no isometric chart
-    covers it whole, although one chart does (a ring in the plane), so it is simple.
+    covers it whole, so that it is not simple: unrolling methods have to cut it, or leave the plane.
     """
     n, noise = check_count(n), check_noise(noise)
     radius, height = check_positive(radius, "radius"), check_positive(height, "height")
@@ -172,6 +172,7 @@ def cylinder(
         color=s,
         intrinsic_dim=2,
         distance=partial(_on_cylinder, radius=radius),
+        is_simple=False,
     )
 
 

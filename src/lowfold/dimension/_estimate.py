@@ -24,7 +24,8 @@ class Estimate:
 
     name       the estimator
     value      the dimension, NaN where it cannot tell
-    interval   95% by resampling points, or None
+    interval   95% by resampling points, or None: the spread of the sampling alone, without the estimator's own bias,
+               so that the truth may lie outside
     used       the smallest and largest of `scales` that the value rests on, or None
     scales     (m,) scales of the curve: radii, numbers of neighbours, components or points
     curve      (m,) the curve to plot over `scales`

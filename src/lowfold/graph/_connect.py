@@ -147,6 +147,11 @@ def enlarge(
     """
     from lowfold.graph._radius import within_radius
 
+    if np.ndim(n_neighbors) > 0 or int(n_neighbors) != n_neighbors or n_neighbors < 1:
+        raise InvalidInput(
+            f"n_neighbors of enlarge must be one whole number of at least 1, which grows for all points alike; got "
+            f"{n_neighbors!r}"
+        )
     if radius is not None:
         if not radius > 0:
             raise InvalidInput(f"radius must be above 0; got {radius!r}")

@@ -45,6 +45,13 @@ class Points:
         return np.asarray(self.metric.pairwise(queries, refs), dtype=np.float64)
 
 
+def euclidean_rows(source: object) -> Points64 | None:
+    """Rows whose Euclidean distances are those of the source; None where there are none."""
+    if not isinstance(source, Points) or source.metric.feature_map is None or source.metric.finish is not None:
+        return None
+    return source.X if source.metric.name == "euclidean" else source.features()
+
+
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Input of the second type: an n x n matrix of distances; NaN is unmeasured, inf is no path."""

@@ -116,6 +116,27 @@ def mercer_kernel(
     return Mercer(kernel, 1.0 / n_features if gamma is None else float(gamma), int(degree), float(coef0))
 
 
+MEDIAN_POINTS = 1000  # points between which the median distance is taken
+
+
+def usual_gamma(kernel: object, X: AnyFloats, gamma: float | str | None) -> float | None:
+    """The gamma to use: what was given; 1 / n_features (None here) on request and for products; else 1 over the median
+    of |x - y|^2 or |x - y|_1 between different points.
+
+    With 1 / n_features on raw pixels every point is its own direction: all distances are far beyond the scale.
+    """
+    if not isinstance(gamma, str) and gamma is not None:
+        return float(gamma)
+    if gamma == "features" or kernel not in ("rbf", "laplacian"):
+        return None
+    from scipy.spatial.distance import pdist
+
+    rows = X[np.linspace(0, len(X) - 1, min(len(X), MEDIAN_POINTS)).astype(np.int64)].astype(np.float64)
+    d = pdist(rows, "sqeuclidean" if kernel == "rbf" else "cityblock")
+    d = d[d > 0]
+    return float(1.0 / np.median(d)) if len(d) else None
+
+
 def squared_distances(A: Floats, B: Floats) -> Floats:
     """|a|^2 + |b|^2 - 2 a'b, never negative. The caller centres the rows first: far from 0 digits cancel."""
     U = A @ B.T

@@ -40,6 +40,7 @@ def linearised(
     *,
     mass: Floats | None = None,
     energy: float = 1.0,
+    center: bool = True,
     run: Run | None = None,
 ) -> Linearised:
     """The d smallest solutions of Xc'K Xc a = lambda Xc'M Xc a, M = diag(mass) (I by default).
@@ -47,11 +48,12 @@ def linearised(
     X is centred with the mean that `mass` weights, so every y is M-orthogonal to the constant and nothing trivial is
     left to drop. Where Xc'M Xc is singular (dependent features, more features than points) the data are first turned to
     the principal axes that they have; `energy` below 1 keeps only the leading axes with that share of the sum of
-    squares.
+    squares. Without `center` X is taken as it is, the printed form: a direction in which the data are far from 0 is
+    nearly constant and comes first.
     """
     run = run or Run()
     w = np.ones(len(X)) if mass is None else mass
-    mean = np.asarray(w @ X, dtype=np.float64) / w.sum()
+    mean = np.asarray(w @ X, dtype=np.float64) / w.sum() if center else np.zeros(X.shape[1])
     V, s = range_basis(X, mean, weights=mass, energy=energy, run=run)
     if d > len(s):
         raise InvalidInput(

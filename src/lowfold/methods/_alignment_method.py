@@ -31,6 +31,7 @@ from lowfold.methods._stages import Stages, alignment_stages
 from lowfold.spectral._doors import smallest
 from lowfold.spectral._types import Eigenpairs
 
+NULL = 1e-13  # of the kernel's largest diagonal entry: eigenvalues below are 0 up to rounding
 ALONE = 0.5  # sum v^4 above it: a coordinate of unit length lives on fewer than two points
 ENOUGH_TO_TELL = 100  # among fewer points a coordinate that tells one from the others may be right
 
@@ -41,6 +42,7 @@ class AlignmentMethod(GraphMethod):
     stages: ClassVar[Stages] = landmark_stages(alignment_stages)
 
     keeps_neighbors: ClassVar[bool] = True
+    per_component: ClassVar[int] = 3  # a patch with hardly more points than directions says nothing: measured on images
     per_point: ClassVar[tuple[str, ...]] = ("local_errors_", "robust_weights_", "weight_counts_")
 
     @abstractmethod
@@ -93,12 +95,26 @@ def bottom(
     pairs = smallest(K, d, mass=weights, null=np.ones((data.n, 1)), run=run)
     if name and used == "points":
         _warn_of_single_points(pairs.vectors, name)
+    if name:
+        size = 1.0 if used == "kernel" else float(K.matrix.diagonal().max())
+        _warn_of_more_null_vectors(pairs, size, d, name)
     twin = np.flatnonzero(twins(data.neighbors))
     if len(twin) == 0:
         return pairs, used
     vectors = pairs.vectors.copy()  # the kernel holds them together up to the size of the eigenvalue only
     vectors[twin] = vectors[data.neighbors.indices[data.neighbors.indptr[twin]]]
     return replace(pairs, vectors=vectors), used
+
+
+def _warn_of_more_null_vectors(pairs: Eigenpairs, size: float, d: int, name: str) -> None:
+    following = float(pairs.values[-1]) + pairs.gap
+    if following <= NULL * size:
+        warn(
+            f"the kernel of {name} has more than {d} null vectors (the next eigenvalue is {following:.1g}), so that "
+            "which of their combinations are the coordinates is rounding; patches hold together by too few points, or "
+            "have fewer directions than n_components: use more n_neighbors or fewer n_components",
+            AccuracyWarning,
+        )
 
 
 def _warn_of_single_points(V: Floats, name: str) -> None:

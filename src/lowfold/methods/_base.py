@@ -28,6 +28,7 @@ from lowfold.methods._input import AnySource, Reader, answer_in_kind, check_rang
 from lowfold.methods._normalize import normal_map
 from lowfold.methods._notebook import with_history
 from lowfold.methods._parameters import Output
+from lowfold.methods._placing.back import with_inverse
 from lowfold.methods._placing.place import place
 from lowfold.methods._stages import Stages
 from lowfold.methods._watching import CallbackSupportMixin, watched, with_callbacks
@@ -78,7 +79,8 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         data = self.reader.data(self, X, y if self.supervised else None)
         self._check(data)
         with single_threaded_blas(), watched(self) as watch:
-            fit = self._embed(data, replace(self._run(), watch=watch))
+            run = replace(self._run(), watch=watch)
+            fit = with_inverse(self._embed(data, run), data.source if self.keeps_data else None, run)
             self._keep(fit, data)
         return self
 

@@ -107,6 +107,7 @@ class Connected:
     rows: Ints | None = None
     n_neighbors: int | Ints | None = None
     y: NDArray[Any] | None = None  # labels of a supervised method
+    shortcuts: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
 
     @property
     def n(self) -> int:

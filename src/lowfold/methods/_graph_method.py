@@ -16,6 +16,7 @@ from lowfold.methods._neighborhood import Asked, Needs, check_neighbors, connect
 from lowfold.methods._parameters import Distances, Nearest, Solved
 from lowfold.methods._pieces import embed_pieces
 from lowfold.methods._placing.maps import Pieces
+from lowfold.methods._telling import told_dependence
 
 
 def neighbors_within_limits(method: Any, data: Data) -> None:
@@ -24,10 +25,12 @@ def neighbors_within_limits(method: Any, data: Data) -> None:
 
 
 class GraphMethod(Nearest, Distances, Solved, Method):
-    """Adds `n_neighbors_`, `component_labels_` and `bridges_`; a method declares `_needs` and writes `_recipe`."""
+    """Adds `n_neighbors_`, `component_labels_`, `bridges_`, `shortcuts_`; a method has `_needs` and a `_recipe`."""
 
     checks: ClassVar[tuple[Check, ...]] = (fewer_components_than_points, neighbors_within_limits)
     keeps_neighbors: ClassVar[bool] = False  # `neighbors_` is a fitted attribute
+    per_component: ClassVar[int] = 0  # neighbours that the default has for every component
+    ways_out: ClassVar[tuple[str, str] | None] = None  # of coordinates that hold a few points, and of repeated ones
     per_point: ClassVar[tuple[str, ...]] = ()  # fitted attributes with a row per point: put together from the pieces
     of_largest: ClassVar[tuple[str, ...]] = ()  # arrays that every piece has for itself: those of the largest are kept
 
@@ -48,6 +51,8 @@ class GraphMethod(Nearest, Distances, Solved, Method):
             self.radius,
             self.search,
             self.on_disconnected,
+            self.on_shortcut,
+            self.per_component,
         )
 
     @final
@@ -66,9 +71,15 @@ class GraphMethod(Nearest, Distances, Solved, Method):
             "n_neighbors_": near.n_neighbors,
             "component_labels_": near.labels,
             "bridges_": near.bridges,
+            "shortcuts_": near.shortcuts,
         }
         if isinstance(self, Landmarked):
             found.update(NO_LANDMARKS)
+        if self.ways_out is not None:
+            whole = near.labels.max(initial=0) == 0  # coordinates tell pieces from each other first, and rightly
+            found["dependence_"] = told_dependence(
+                type(self).__name__, fit.coordinates, self.ways_out if whole else None, run
+            )
         if self.keeps_neighbors:
             found["neighbors_"] = near.neighbors
         if near.second is not None:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from lowfold._core.limits import Real
+import numpy as np
+
+from lowfold._core.limits import Flag, Null, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.params import fixed, param
 from lowfold._core.run import Run
-from lowfold._core.types import Floats
+from lowfold._core.types import AnyFloats, Floats
 from lowfold.lowrank._linearised import linearised
+from lowfold.lowrank._principal import range_basis
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod, neighbors_within_limits
@@ -20,18 +23,30 @@ from lowfold.methods._linear_method import AffineMap, at_most_rank, project, reg
 from lowfold.methods._parameters import PointMetric
 from lowfold.methods._stages import Stages, linear_graph_stages
 
+CUT = 0.98  # of the sum of squares: what it leaves out is mostly noise, measured on images
+BEARABLE = 4  # points for every feature, below which the map fits the noise
+
 
 class LinearGraphMethod(PointMetric, GraphMethod):
     """Adds `components_`, `mean_`, `rank_`; a method declares its needs, all of them with pieces left apart."""
 
     stages: ClassVar[Stages] = linear_graph_stages
 
-    energy: float = param(
-        1.0,
+    energy: float | None = param(
+        None,
         Real(0, 1, open_low=True),
+        Null("1, or 0.98 with many features"),
         "PCA comes first where the features depend on each other or outnumber the points; below 1 only the leading "
-        "axes with this share of the sum of squares are used, which keeps directions of noise out.",
+        "axes with this share of the sum of squares are used, which keeps directions of noise out. None is 1, and 0.98 "
+        "where there is more than one feature for every 4 points: a map of so many fits the noise. `energy_` says it.",
     )
+    center: bool = param(
+        True,
+        Flag(),
+        "Centre the features first, so that nothing constant is left; False is the printed form, in which a direction "
+        "far from 0 comes first because it is nearly constant.",
+    )
+    on_shortcut: Any = fixed(default="ignore", init=False)
     on_disconnected: Any = fixed(default="connect", init=False)
     solver: Any = fixed(default="auto", init=False)
     tol: Any = fixed(default=1e-6, init=False)
@@ -40,16 +55,32 @@ class LinearGraphMethod(PointMetric, GraphMethod):
 
 
 def linear_fit(
-    K: SparseOperator, mass: Floats | None, data: Connected, d: int, energy: float, run: Run, extra: dict[str, Any]
+    K: SparseOperator,
+    mass: Floats | None,
+    data: Connected,
+    d: int,
+    energy: float | None,
+    run: Run,
+    extra: dict[str, Any],
+    *,
+    center: bool = True,
 ) -> Fit:
     """The linear map for K with d columns, and everything that follows from it."""
     X = data.points().X
-    found = linearised(K, X, d, mass=mass, energy=energy, run=run)
+    if energy is None:
+        energy = CUT if BEARABLE * X.shape[1] > len(X) and _directions(X, run) > d else 1.0
+    found = linearised(K, X, d, mass=mass, energy=energy, center=center, run=run)
     Y = project(X, found.mean, found.A, run)
     there = AffineMap(found.mean, found.A, regression_back(Y, X, found.mean))
     attributes = {
         "components_": found.A.T.astype(X.dtype),
         "mean_": found.mean.astype(X.dtype),
         "rank_": found.rank,
+        "energy_": energy,
     }
     return Fit(Y, found.pairs, None, there, there, {**attributes, **extra})
+
+
+def _directions(X: AnyFloats, run: Run) -> int:
+    """How many principal axes the cut leaves."""
+    return len(range_basis(X, X.mean(axis=0, dtype=np.float64), energy=CUT, run=run)[1])

@@ -16,18 +16,22 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from lowfold._core.errors import Disconnected, DisconnectedWarning, InvalidInput
+from lowfold._core.errors import Disconnected, DisconnectedWarning, InvalidInput, ShortcutWarning
 from lowfold._core.run import Run
 from lowfold._core.types import Ints
 from lowfold._core.warn import warn
 from lowfold.graph._components import by_size, components
 from lowfold.graph._connect import connecting_k, find_bridges
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
-from lowfold.graph._source import Source
+from lowfold.graph._shortcuts import SURE, find_shortcuts, without_edges, without_neighbors
+from lowfold.graph._source import Source, euclidean_rows
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._patches import Patches
 from lowfold.methods._closed_classes import closed_class_labels
 from lowfold.methods._fit import Connected, Data, Fit
+
+FEW = 10  # a neighbourhood that the default has grown to is at most one in so many of the points
+FEWEST = 50  # points below which a gap of the sample cannot be told from one of the data
 
 Search = Callable[[Source, "int | Ints | None", Run], Neighbors]
 
@@ -42,11 +46,14 @@ class Asked:
     radius: float | None
     search: str
     on_disconnected: str
+    on_shortcut: str = "ignore"
+    per_component: int = 0  # neighbours that a default has for every component
 
     def k(self, n: int, least: int) -> int | Ints | None:
         """n_neighbors with its default filled in, at least what the method needs; None for a radius alone."""
         if self.n_neighbors is None:
-            return None if self.radius is not None else min(n - 1, max(default_neighbors(n), least))
+            usual = min(self.per_component * self.n_components, n // FEW)
+            return None if self.radius is not None else min(n - 1, max(default_neighbors(n), usual, least))
         return int(self.n_neighbors) if np.ndim(self.n_neighbors) == 0 else np.asarray(self.n_neighbors)
 
     def nearest(self, source: Source, k: int | Ints | None, run: Run) -> Neighbors:
@@ -127,6 +134,9 @@ def connect(data: Data, asked: Asked, needs: Needs, run: Run) -> Connected:
     """Neighbourhoods as asked and needed; where they fall apart they are joined, or left apart with their labels."""
     k = asked.k(data.n, needs.least)
     near = _found(data, asked, needs, k, run)
+    by_neighbors = needs.graph is None and not isinstance(needs.hangs, Always)
+    if asked.on_shortcut != "ignore" and by_neighbors and not needs.apart:
+        near = without_shortcuts(near, asked, run)
     if needs.graph is not None:
         near = replace(near, edges=needs.graph(near, run))
     if needs.second is not None:
@@ -155,6 +165,26 @@ def _found(data: Data, asked: Asked, needs: Needs, k: int | Ints | None, run: Ru
     edges = getattr(found, needs.symmetrize)() if needs.hangs is None and needs.graph is None else None
     near = Connected(data.source, found, edges, needs.symmetrize, n_neighbors=k)
     return replace(near, capped=needs.capped, y=data.labels)
+
+
+def without_shortcuts(near: Connected, asked: Asked, run: Run) -> Connected:
+    """The same with its shortcuts listed, and left out if asked to; a graph that the user gave is not doubted."""
+    if near.source is None or near.found is None or near.n < FEWEST:
+        return near
+    found = find_shortcuts(near.unbridged, euclidean_rows(near.source), d=asked.n_components, run=run).edges
+    if len(found) == 0:
+        return near
+    removed = asked.on_shortcut == "remove"
+    warn(
+        f"{len(found)} of {near.unbridged.n_edges} edges of the neighbourhood graph (shortcuts_) join points that are "
+        f"more than {SURE:g} times farther apart without them; "
+        + ("they were left out" if removed else "use on_shortcut='remove', or fewer n_neighbors"),
+        ShortcutWarning,
+    )
+    if not removed:
+        return replace(near, shortcuts=found)
+    edges = None if near.edges is None else without_edges(near.edges, found)
+    return replace(near, shortcuts=found, edges=edges, found=without_neighbors(near.found, found))
 
 
 def _joined(near: Connected, words: str, run: Run) -> Connected:

@@ -15,6 +15,8 @@ from lowfold.spectral._solvers import SOLVERS
 
 NORMALIZATIONS = ("natural", "orthonormal", "unit")
 DISCONNECTED = ("connect", "raise", "largest", "separate")
+SELECTIONS = ("leading", "independent")
+SHORTCUTS = ("warn", "remove", "ignore")
 SYMMETRIZE = ("union", "mutual", "average")
 WEIGHTINGS = ("heat", "binary")
 
@@ -78,6 +80,12 @@ class Nearest(Declared):
         Choice(DISCONNECTED),
         "A graph in pieces: joined by the fewest, shortest bridges with a warning; an error; only the largest piece "
         "embedded, NaN elsewhere; or every piece embedded by itself, side by side.",
+    )
+    on_shortcut: str = param(
+        "warn",
+        Choice(SHORTCUTS),
+        "Edges between points that are far apart along the data: told in a warning, left out with a warning, or not "
+        "looked for. `shortcuts_` holds them.",
     )
 
 
@@ -143,11 +151,14 @@ class MercerKernel(Declared):
         'exp(-gamma |x - y|_1), "sigmoid" tanh(gamma x\'y + coef0), "cosine" x\'y / |x| |y|; a function '
         'f(x, y) of two rows; or "precomputed": X itself is the matrix of the kernel.',
     )
-    gamma: float | None = param(
+    gamma: float | str | None = param(
         None,
         Real(0, open_low=True),
-        Null("1 / n_features"),
-        '1 / scale of the kernels "rbf", "poly", "laplacian" and "sigmoid"; None is 1 / n_features. '
+        Choice(("features",)),
+        Null("1 / median distance"),
+        '1 / scale of the kernels "rbf", "poly", "laplacian" and "sigmoid". None is 1 over the median of |x - y|^2 '
+        '("rbf") or |x - y|_1 ("laplacian") between points, and 1 / n_features in the others; "features" is '
+        "1 / n_features, scikit-learn's rule, in all. "
         "The texts' widths are 1 / `lowfold.kernels.scale_from_sigma(s)` for exp(-d^2 / 2s^2), 1 / "
         "`scale_from_width(s)` for exp(-d^2 / s^2).",
     )

@@ -25,6 +25,7 @@ from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import Distances, Seeded, Solved
 from lowfold.methods._placing.maps import Barycentric, GramRow, Impossible
 from lowfold.methods._stages import Stages, pair_stages
+from lowfold.methods._telling import LASTING, tell_missing
 from lowfold.metrics._pairwise import pairwise
 from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift
@@ -68,7 +69,8 @@ class ClassicalMDS(Distances, Seeded, Solved, Method):
         shift = minimal_shift(D, run=run) if self.additive_constant else 0.0
         G = centred_gram(D, shift=shift, run=run)
         pairs = largest(G, self.n_components, null=np.ones((data.n, 1)), negligible=1e-10, run=run)
-        kept = np.where(pairs.values > 1e-12 * max(pairs.values[0], 0.0), pairs.values, 0.0)
+        kept = np.where(pairs.values > LASTING * max(pairs.values[0], 0.0), pairs.values, 0.0)
+        tell_missing(type(self).__name__, pairs.values)
         left_out = G.trace() - kept.sum()
         return Fit(
             coordinates=pairs.vectors * np.sqrt(kept),
@@ -77,6 +79,7 @@ class ClassicalMDS(Distances, Seeded, Solved, Method):
             extend=self._extension(G, kept, pairs.vectors, shift),
             invert=Barycentric(),
             extra={
+                "explained_": float(kept.sum() / G.trace()) if G.trace() > 0 else 1.0,
                 "strain_": float(2 * data.n * left_out),
                 "negative_energy_": float(max(0.0, -left_out)),
                 "shift_": float(shift),

@@ -39,9 +39,10 @@ from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._landmarks import Landmarked, landmark_stages
 from lowfold.methods._neighborhood import Always, Asked, ByGraph, Needs, sizes_in_words
-from lowfold.methods._parameters import Symmetrized
+from lowfold.methods._parameters import SELECTIONS, Symmetrized
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.walks import DiffusionRow
+from lowfold.methods._select import selected
 from lowfold.methods._stages import FLOAT, Stage, Stages, leading_stage, read_stage, walk_stages
 from lowfold.metrics._pairwise import pairwise
 from lowfold.spectral._doors import largest
@@ -91,7 +92,9 @@ class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
     right_vectors_, left_vectors_ : arrays (n, n_components), psi and phi with phi_k' psi_l = delta_kl, phi_l = psi_l
         phi_0
     stationary_ : array (n,), phi_0 = d / sum d, where the walk ends up
+    dependence_ : array (n_components,), share of each coordinate's variance that the earlier ones tell
     scale_ : float, the scale used; local_scales_ : array (n,), the t_i of "self_tuning", else None
+    selected_ : array (m, n_components), how the coordinates are made of the m eigenvectors looked at
     landmarks_ : array of indices, or None; with landmarks graph_, vectors and stationary_ belong to them
     landmark_error_ : float or None; a tenth of the landmarks, placed by a model of the others: how far off, relative
     graph_ : None for the complete graph; n_neighbors_, component_labels_, bridges_ : the graph and its
@@ -161,7 +164,18 @@ class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
         "D^-1/2 v; or lambda^(t/2) v with v the orthonormal eigenvectors of D^-1/2 K~ D^-1/2, whose "
         "distance is a_t(x, x) + a_t(y, y) - 2 a_t(x, y).",
     )
+    select: str = param(
+        "leading",
+        Choice(SELECTIONS),
+        "The eigenvectors in their order; or, where later ones repeat the first (on a long sheet they are its "
+        "harmonics), combinations of the first 12 n_components that do not. `dependence_` tells whether they repeat.",
+    )
+
     per_point: ClassVar[tuple[str, ...]] = ("right_vectors_", "left_vectors_", "stationary_", "local_scales_")
+    ways_out: ClassVar[tuple[str, str] | None] = (
+        "weights='self_tuning' hold them, or a larger scale, or more n_neighbors",
+        "use select='independent', or LTSA, which has no harmonics",
+    )
     checks: ClassVar[tuple[Check, ...]] = (*GraphMethod.checks, _options_agree)
     learned: ClassVar[Mapping[str, LearnedMetric]] = {"diffusion": diffusion_distances}
 
@@ -176,10 +190,15 @@ class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
         )
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
+        return selected(
+            lambda m: self._maps(data, m, run), data, self.n_components, self.select, lambda values: 1 - values, run
+        )
+
+    def _maps(self, data: Connected, d: int, run: Run) -> Fit:
         profile = self._profile(data, run)
         complete = self._complete(data.source)
         walk = self._walk(data.source, None if complete else data.graph, profile, run)
-        pairs = largest(walk.operator, self.n_components, null=walk.trivial, negligible=1e-12, run=run)
+        pairs = largest(walk.operator, d, null=walk.trivial, negligible=1e-12, run=run)
         return Fit(
             coordinates=coordinates(walk, pairs, self.convention, float(self.t)),
             pairs=pairs,

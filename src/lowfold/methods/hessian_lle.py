@@ -69,8 +69,9 @@ class HessianLLE(Landmarked, AlignmentMethod):
 
     n_neighbors: int | NDArray[np.int64] | None = param(
         None,
-        "Nearest neighbours of each point, itself not counted. None is min(10, n - 1), or all within "
-        "`radius` if given. At least d_q = 1 + d + d(d + 1)/2 for d components: 3, 6, 10 for d = 1, "
+        "Nearest neighbours of each point, itself not counted. None is 10, or 3 n_components where that is more (up to "
+        "n / 10), at most n - 1; or all within `radius` if given. "
+        "At least d_q = 1 + d + d(d + 1)/2 for d components: 3, 6, 10 for d = 1, "
         "2, 3; None is at least that. For one component take 10 or more.",
     )
     include_self: bool | None = param(

@@ -38,6 +38,7 @@ from lowfold.methods._parameters import Symmetrized
 from lowfold.methods._placing.geodesics import LandmarkRow, conformal_factors, conformal_lengths, triangulate
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._stages import Stages, geodesic_stages
+from lowfold.methods._telling import tell_missing
 from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift, shift_bound
 from lowfold.spectral._types import Eigenpairs
@@ -124,6 +125,7 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         G = centred_gram(D, shift=shift, run=run)
         pairs = largest(G, self.n_components, null=np.ones((G.n, 1)), negligible=1e-10, run=run)
         kept = _positive(pairs.values)
+        tell_missing(type(self).__name__, pairs.values, NO_DIRECTION)
         row = LandmarkRow(G.row_means(), kept, pairs.vectors, shift, chosen, factors)
         return Fit(
             coordinates=pairs.vectors * np.sqrt(kept) if rows is None else triangulate(rows, row, run),
@@ -133,6 +135,7 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
             invert=Barycentric(),
             extra={
                 "reconstruction_error_": float(G.trace() - kept.sum()),
+                "explained_": float(kept.sum() / G.trace()),
                 "landmarks_": chosen,
                 "landmark_error_": None if among is None else _landmark_error(among, pairs, kept, shift, run),
                 "shift_": shift,

@@ -24,7 +24,7 @@ from lowfold._core.types import Floats
 from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
 from lowfold.graph._weights import laplacian
-from lowfold.kernels._functions import KERNELS, Mercer, mercer_kernel
+from lowfold.kernels._functions import KERNELS, Mercer, mercer_kernel, usual_gamma
 from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
 from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
 from lowfold.lowrank._linearised import linearised
@@ -102,6 +102,7 @@ class KernelLPP(MercerKernel, PointMetric, Symmetrized, GraphMethod):
         "Eigenvalues of K below this share of the first count as zero.",
     )
     on_disconnected: Any = fixed(default="connect", init=False)
+    on_shortcut: Any = fixed(default="ignore", init=False)
     solver: Any = fixed(default="auto", init=False)
     tol: Any = fixed(default=1e-06, init=False)
 
@@ -115,7 +116,8 @@ class KernelLPP(MercerKernel, PointMetric, Symmetrized, GraphMethod):
         scale = auto_scale(graph) if self.scale == "auto" else float(self.scale)
         W = weigh(graph, self.weights, scale, 0.0)
         X = data.points().X
-        k = mercer_kernel(self.kernel, X.shape[1], gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        gamma = usual_gamma(self.kernel, X, self.gamma)
+        k = mercer_kernel(self.kernel, X.shape[1], gamma=gamma, degree=self.degree, coef0=self.coef0)
         U, s = self._spectrum(X, k, run)
         found = linearised(laplacian(W), U * np.sqrt(s), self.n_components, mass=W.volumes(), run=run)
         alpha = (U / np.sqrt(s)) @ found.A  # k(x) alpha = f(x) A for the features f of x

@@ -18,7 +18,7 @@ from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._types import Neighbors
-from lowfold.kernels._functions import Mercer, mercer_kernel
+from lowfold.kernels._functions import Mercer, mercer_kernel, usual_gamma
 from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
 from lowfold.methods._base import Method
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
@@ -140,8 +140,9 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
     def _mercer(self, data: Data) -> Mercer:
         if data.given is not None:
             return Mercer("precomputed")
-        D = data.points().X.shape[1]
-        return mercer_kernel(self.kernel, D, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        X = data.points().X
+        gamma = usual_gamma(self.kernel, X, self.gamma)
+        return mercer_kernel(self.kernel, X.shape[1], gamma=gamma, degree=self.degree, coef0=self.coef0)
 
     def _gram_of(self, data: Data, k: Mercer, run: Run) -> Any:
         if data.given is not None:

@@ -162,7 +162,7 @@ class LandmarkMVU(Seeded, GraphMethod):
             coordinates=leading.vectors * np.sqrt(leading.values),
             pairs=leading,
             graph=data.graph,
-            extend=ReconstructionRow(1e-3, "k>D", "affine"),
+            extend=ReconstructionRow(self.reg, "k>D", self.weights),
             invert=Barycentric(),
             extra={
                 "duality_gap_": solution.gap,

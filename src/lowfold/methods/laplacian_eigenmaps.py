@@ -20,9 +20,10 @@ from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._landmarks import Landmarked, landmark_stages
 from lowfold.methods._neighborhood import Needs
-from lowfold.methods._parameters import Symmetrized
+from lowfold.methods._parameters import SELECTIONS, Symmetrized
 from lowfold.methods._placing.harmonics import HarmonicRow
 from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._select import selected
 from lowfold.methods._stages import Stages, walk_stages
 from lowfold.spectral._doors import largest, smallest
 from lowfold.spectral._types import Eigenpairs
@@ -44,6 +45,8 @@ class LaplacianEigenmaps(Symmetrized, Landmarked, GraphMethod):
     degrees_ : array (n,), d_i = sum_j w_ij; with pieces embedded by themselves each component has its own scale, and
         what was not embedded is NaN
     scale_ : float, the scale used
+    dependence_ : array (n_components,), share of each coordinate's variance that the earlier ones tell
+    selected_ : array (m, n_components), how the coordinates are made of the m eigenvectors looked at
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces; a bridge weighs as the longest edge
     landmarks_ : array of indices, or None; what else is said of points or neighbours belongs to them
     landmark_error_ : float or None; a tenth of the landmarks, placed by a model of the others: how far off, relative
@@ -76,21 +79,37 @@ class LaplacianEigenmaps(Symmetrized, Landmarked, GraphMethod):
         "random_walk",
         Choice(LAPLACIANS),
         "L f = lambda D f with F'DF = I; D^-1/2 L D^-1/2 with orthonormal vectors D^1/2 f; L f = "
-        "lambda f; or the kernel itself, I - (4 pi t)^(-d/2) W over t, whose first vector is only "
+        "lambda f; or the kernel itself, I - W / w_0 over t, w_0 its largest eigenvalue, whose first vector is only "
         "nearly constant (it is left out).",
     )
     self_loops: float = param(0.0, Real(0), "Weight w_ii of every point to itself; it changes D but not L.")
 
+    select: str = param(
+        "leading",
+        Choice(SELECTIONS),
+        "The eigenvectors in their order; or, where later ones repeat the first (on a long sheet they are its "
+        "harmonics), combinations of the first 12 n_components that do not. `dependence_` tells whether they repeat.",
+    )
+
     per_point: ClassVar[tuple[str, ...]] = ("degrees_",)
+    ways_out: ClassVar[tuple[str, str] | None] = (
+        "a larger scale or weights='binary' hold them, and more n_neighbors",
+        "use select='independent', or LTSA, which has no harmonics",
+    )
 
     def _needs(self) -> Needs:
         # capped: else a far component would hang on a weight of zero
         return Needs(symmetrize=self.symmetrize, capped=True, landmarks=self._choose())
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
+        return selected(
+            lambda m: self._eigenmaps(data, m, run), data, self.n_components, self.select, lambda values: values, run
+        )
+
+    def _eigenmaps(self, data: Connected, d: int, run: Run) -> Fit:
         scale = auto_scale(data.unbridged) if self.scale == "auto" else float(self.scale)
         W = weigh(data.graph, self.weights, scale, self.self_loops)
-        pairs = EIGENPROBLEMS[self.laplacian](W, self.n_components, scale, run)
+        pairs = EIGENPROBLEMS[self.laplacian](W, d, scale, run)
         loops = float(self.self_loops)
         return Fit(
             coordinates=pairs.vectors,
@@ -128,10 +147,14 @@ def _unnormalized(W: Weights, d: int, scale: float, run: Run) -> Eigenpairs:
 
 
 def _naive(W: Weights, d: int, scale: float, run: Run) -> Eigenpairs:
-    """(1/t)(I - (4 pi t)^(-d/2) W) f = lambda f, 4t = scale: the leading vectors of W, the positive one left out."""
+    """(1/t)(I - W / w_0) f = lambda f, 4t = scale: the leading vectors of W, the positive one (of w_0) left out.
+
+    The texts have (4 pi t)^(dim / 2) in place of w_0, with a dimension that is not known; it scales, and moves, all
+    eigenvalues alike.
+    """
     pairs = largest(SparseOperator(W.matrix()), d + 1, run=run)
     t = scale / 4
-    values = (1 - (4 * np.pi * t) ** (-d / 2) * pairs.values) / t
+    values = (1 - pairs.values / pairs.values[0]) / t
     return Eigenpairs(values[1:], pairs.vectors[:, 1:], pairs.residual, pairs.gap, pairs.solver, pairs.iterations)
 
 

@@ -6,7 +6,7 @@ X --neighbours--> N --reconstruction--> W --kernel--> K = (I - W)'(I - W) --eige
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,8 +58,8 @@ class LLE(Landmarked, AlignmentMethod):
 
     n_neighbors: int | NDArray[np.int64] | None = param(
         None,
-        "Nearest neighbours of each point, itself not counted. None is min(10, n - 1), or all within "
-        "`radius` if given. LLE needs more than n_components of them.",
+        "Nearest neighbours of each point, itself not counted. None is 10, or 3 n_components where that is more (up to "
+        "n / 10), at most n - 1; or all within `radius` if given. LLE needs more than n_components of them.",
     )
     reg: float = param(
         0.001,
@@ -102,6 +102,11 @@ class LLE(Landmarked, AlignmentMethod):
         "point i's reconstruction and s `robust` times the median residual, its term is multiplied by "
         "rho_i, and the ridge on its weight in other points' reconstructions divided by rho_i. 3 is a "
         "good value.",
+    )
+
+    ways_out: ClassVar[tuple[str, str] | None] = (
+        "more n_neighbors or a larger reg hold them",
+        "use LTSA, whose coordinates keep lengths, or more n_neighbors",
     )
 
     def _needs(self) -> Needs:

@@ -62,7 +62,9 @@ class LPP(Symmetrized, LinearGraphMethod):
         scale = auto_scale(data.graph) if self.scale == "auto" else float(self.scale)
         W = weigh(data.graph, self.weights, scale, 0.0)
         extra = {"degrees_": W.volumes(), "scale_": scale}
-        fit = linear_fit(laplacian(W), W.volumes(), data, self.n_components, self.energy, run, extra)
+        fit = linear_fit(
+            laplacian(W), W.volumes(), data, self.n_components, self.energy, run, extra, center=self.center
+        )
         return replace(fit, graph=data.graph)
 
     def _operator(self) -> SparseOperator:

@@ -58,8 +58,9 @@ class LTSA(Landmarked, AlignmentMethod):
 
     n_neighbors: int | NDArray[np.int64] | None = param(
         None,
-        "Nearest neighbours of each point, itself not counted. None is min(10, n - 1), or all within "
-        "`radius` if given. LTSA needs more than n_components of them (one more without "
+        "Nearest neighbours of each point, itself not counted. None is 10, or 3 n_components where that is more (up to "
+        "n / 10), at most n - 1; or all within `radius` if given. "
+        "LTSA needs more than n_components of them (one more without "
         "`include_self`).",
     )
     include_self: bool = param(

@@ -7,7 +7,7 @@ X --neighbours--> N --several weights--> W_i (k x s_i) --sum--> K = sum_i (e_i 1
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,13 +51,18 @@ class ModifiedLLE(AlignmentMethod):
 
     n_neighbors: int | NDArray[np.int64] | None = param(
         None,
-        "Nearest neighbours of each point, itself not counted. None is min(10, n - 1), or all within "
-        "`radius` if given. More than n_components are needed.",
+        "Nearest neighbours of each point, itself not counted. None is 10, or 3 n_components where that is more (up to "
+        "n / 10), at most n - 1; or all within `radius` if given. More than n_components are needed.",
     )
     reg: float = param(
         0.001,
         Real(0),
         "Ridge of the weights that all vectors of a point share, as a share of the trace of its local Gram matrix.",
+    )
+
+    ways_out: ClassVar[tuple[str, str] | None] = (
+        "more n_neighbors or a larger reg hold them",
+        "use LTSA, whose coordinates keep lengths, or more n_neighbors",
     )
 
     def _needs(self) -> Needs:

@@ -170,6 +170,7 @@ class MVU(GraphMethod):
                 "constraint_violation_": solution.violation,
                 "largest_violation_": solution.largest_violation,
                 "variance_": float(spectrum.sum()),
+                "explained_": float(leading.values.sum() / max(spectrum.sum(), np.finfo(np.float64).tiny)),
                 "variance_bound_": variance_bound(data.n, longest),
                 "rank_": solution.rank,
                 "spectrum_": spectrum,

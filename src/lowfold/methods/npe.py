@@ -47,8 +47,8 @@ class NPE(LinearGraphMethod):
 
     n_neighbors: int | NDArray[np.int64] | None = param(
         None,
-        "Nearest neighbours of each point, itself not counted. None is min(10, n - 1), or all within "
-        "`radius` if given. NPE needs more than n_components of them.",
+        "Nearest neighbours of each point, itself not counted. None is 10, or 3 n_components where that is more (up to "
+        "n / 10), at most n - 1; or all within `radius` if given. NPE needs more than n_components of them.",
     )
     reg: float = param(
         0.001,
@@ -58,12 +58,14 @@ class NPE(LinearGraphMethod):
 
     keeps_neighbors: ClassVar[bool] = True
 
+    per_component: ClassVar[int] = 3  # as in the alignment methods
+
     def _needs(self) -> Needs:
         return Needs(least=self.n_components + 1, apart=True)
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
         K = self._alignment(data.points(), data.neighbors, run)
-        return linear_fit(K, None, data, self.n_components, self.energy, run, {})
+        return linear_fit(K, None, data, self.n_components, self.energy, run, {}, center=self.center)
 
     def _alignment(self, source: Points, neighbors: Neighbors, run: Run) -> SparseOperator:
         """(I - W)'(I - W)."""

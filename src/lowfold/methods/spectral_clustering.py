@@ -105,6 +105,7 @@ class SpectralClustering(ClusterMixin, Symmetrized, Seeded, GraphMethod):
     n_components: Any = fixed(default=2, init=False)
     normalization: Any = fixed(default="natural", init=False)
     on_disconnected: Any = fixed(default="connect", init=False)
+    on_shortcut: Any = fixed(default="ignore", init=False)
 
     checks: ClassVar[tuple[Check, ...]] = (*GraphMethod.checks[1:], _at_most_n_clusters)
 

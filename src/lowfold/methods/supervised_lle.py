@@ -77,8 +77,8 @@ class SupervisedLLE(AlignmentMethod):
 
     n_neighbors: int | NDArray[np.int64] | None = param(
         None,
-        "Nearest neighbours of each point, itself not counted. None is min(10, n - 1), or all within "
-        "`radius` if given. More than n_components are needed.",
+        "Nearest neighbours of each point, itself not counted. None is 10, or 3 n_components where that is more (up to "
+        "n / 10), at most n - 1; or all within `radius` if given. More than n_components are needed.",
     )
     supervision: float = param(0.5, Real(0, 1), "Share t of the weights inside the class.")
     class_neighbors: str = param(

@@ -129,6 +129,11 @@ class VectorDiffusionMaps(Symmetrized, GraphMethod):
     of_largest: ClassVar[tuple[str, ...]] = ("pairs_",)
     learned: ClassVar[Mapping[str, LearnedMetric]] = {"diffusion": vector_distances}
 
+    ways_out: ClassVar[tuple[str, str] | None] = (
+        "more n_neighbors hold them",
+        "use LTSA or Isomap where coordinates are wanted",
+    )
+
     def _needs(self) -> Needs:
         # A capped bridge: else a far component would hang on a weight of zero.
         return Needs(symmetrize=self.symmetrize, capped=True, one_more=True, corner=self._corner)

@@ -17,6 +17,7 @@ from lowfold.graph._connect import find_bridges
 from lowfold.graph._search import nearest
 from lowfold.graph._source import PRECOMPUTED, Pairs, Points
 from lowfold.graph._types import Graph
+from lowfold.methods._independent import REPEATED
 from lowfold.quality._neighborhood_view import BASE, FEWEST, SHRUNK, NeighborhoodView, _source
 from lowfold.quality._ranks import neighbor_ranks
 from lowfold.select._candidates import Grid
@@ -25,6 +26,7 @@ from lowfold.select._types import Curve
 MEASURE = "mean of geodesic trustworthiness and continuity"
 RANKS = 12  # neighbours whose ranks are compared
 SPARSE = 8  # neighbours of the graph that is the reference
+REPEATED_WORTH = 0.5  # of an embedding in which a coordinate repeats the earlier ones: neighbours alone do not show it
 WHOLE = 4000  # points of which the graphs are looked at for pieces and shortcuts
 
 
@@ -167,8 +169,14 @@ def _worth(model: Any, sample: Sample, n_jobs: int | None) -> float:
     Y = None if fitted is None else np.asarray(fitted.embedding_, dtype=np.float64)
     if Y is None or not np.isfinite(Y).all():
         return float("nan")
-    ranks = neighbor_ranks(sample.reference, Y, min(RANKS, (len(Y) - 1) // 2), n_jobs=n_jobs)
-    return (ranks.trustworthiness().value + ranks.continuity().value) / 2
+    try:
+        ranks = neighbor_ranks(sample.reference, Y, min(RANKS, (len(Y) - 1) // 2), n_jobs=n_jobs)
+    except LowfoldError:  # values of 1e89 have no ranks: it counts as one that could not be fitted
+        return float("nan")
+    worth = (ranks.trustworthiness().value + ranks.continuity().value) / 2
+    told = getattr(fitted, "dependence_", None)
+    repeated = told is not None and np.max(told, initial=0.0) > REPEATED
+    return worth * (REPEATED_WORTH if repeated else 1.0)
 
 
 def _against(sample: Sample, k: int) -> str:

@@ -304,6 +304,9 @@ SOLVERS: dict[str, Callable[[Problem], Ritz]] = {
 APPROXIMATE = ("randomized", "gat", "irat", "prat")  # a fixed number of passes, the leading end only, never by `auto`
 
 
+WHOLE = 4_000  # points up to which LAPACK takes half a minute at most
+
+
 def candidates(problem: Problem) -> list[str]:
     """Which solvers `auto` tries, best first; only core dependencies, only sizes, never the clock or free memory.
 
@@ -313,7 +316,8 @@ def candidates(problem: Problem) -> list[str]:
     - the bottom of another sparse psd operator: shift_invert where the counted factor is feasible, else levels
     - anything else (leading ends without a known bound, the bottom of dense or indefinite operators): krylov, then
       lanczos
-    A dense solve is the last resort up to 5,000 points.
+    A dense solve is the last resort up to 5,000 points; for a whole matrix of up to 4,000 it is the second try, because
+    lanczos may need minutes where krylov was not enough.
     """
     n, room = problem.n, problem.n - problem.null.shape[1]
     small_enough = n <= 5_000 and fits(3 * 8.0 * n * n)
@@ -325,5 +329,6 @@ def candidates(problem: Problem) -> list[str]:
         else:
             names = ["shift_invert", "davidson"] if problem.fill.feasible else ["levels", "davidson"]
     else:
-        names = ["krylov", "lanczos"]
+        whole = small_enough and n <= WHOLE and not isinstance(problem.op, SparseOperator)
+        names = ["krylov"] if whole else ["krylov", "lanczos"]
     return [*names, "dense"] if small_enough else names

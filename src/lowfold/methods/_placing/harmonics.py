@@ -42,8 +42,8 @@ class HarmonicRow(Extension):
         if self.laplacian == "unnormalized":
             return nystrom(rows, F, d - self.loops - self.values)
         if self.laplacian == "naive":
-            t = self.scale / 4
-            theta = (1 - t * self.values) * (4 * np.pi * t) ** (F.shape[1] / 2)
+            W = weigh(trained.edges, self.weights, self.scale, self.loops).matrix()
+            theta = (F * (W @ F)).sum(axis=0) / (F * F).sum(axis=0)
             return nystrom(rows, F, theta - self.loops)
         if self.laplacian == "random_walk":
             return nystrom(rows, F, d * (1 - self.values) - self.loops)

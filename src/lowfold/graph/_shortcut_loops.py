@@ -1,0 +1,155 @@
+"""Loops of the search for shortcuts. Numba, loaded on first use."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def shared_neighbors(indptr, indices, first, last, share):
+    """share[e] = |N(i) and N(j)| / min(|N(i)|, |N(j)|) for the entries (i, j), i < j, of rows first..last - 1."""
+    for i in range(first, last):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if j < i:
+                continue
+            a, b, common = indptr[i], indptr[j], 0
+            a_end, b_end = indptr[i + 1], indptr[j + 1]
+            while a < a_end and b < b_end:
+                u, v = indices[a], indices[b]
+                common += u == v
+                a += u <= v
+                b += v <= u
+            share[e] = common / min(a_end - indptr[i], b_end - indptr[j])
+
+
+@njit(nogil=True, cache=True)
+def mirror(indptr, indices, values):
+    """Give the entries (i, j) and (j, i) the larger of their values: rows are sorted, so the next place is known."""
+    place = indptr[:-1].copy()
+    for i in range(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if j > i:
+                other = place[j]
+                values[e] = values[other] = max(values[e], values[other])
+            place[j] += 1
+
+
+@njit(nogil=True, cache=True)
+def mirror_false(indptr, indices, kept):
+    """Entries (i, j) and (j, i) are kept together or not at all."""
+    place = indptr[:-1].copy()
+    for i in range(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if j > i:
+                other = place[j]
+                kept[e] = kept[other] = kept[e] and kept[other]
+            place[j] += 1
+
+
+@njit(nogil=True, cache=True)
+def mark_shortest(indptr, lengths, m, marks):
+    """Set the marks of the m shortest entries of every row to 1, ties included."""
+    best = np.empty(m)
+    for i in range(len(indptr) - 1):
+        best[:] = np.inf
+        for e in range(indptr[i], indptr[i + 1]):
+            length, at = lengths[e], m - 1
+            if length >= best[at]:
+                continue
+            while at > 0 and best[at - 1] > length:
+                best[at] = best[at - 1]
+                at -= 1
+            best[at] = length
+        for e in range(indptr[i], indptr[i + 1]):
+            if lengths[e] <= best[m - 1]:
+                marks[e] = 1.0
+
+
+@njit(nogil=True, cache=True)
+def _push(keys, items, size, key, item):
+    i = size
+    while i > 0:
+        parent = (i - 1) >> 1
+        if keys[parent] <= key:
+            break
+        keys[i], items[i] = keys[parent], items[parent]
+        i = parent
+    keys[i], items[i] = key, item
+
+
+@njit(nogil=True, cache=True)
+def _pop(keys, items, size):
+    """Take the root of a heap of `size` away; the caller has read it."""
+    key, item = keys[size - 1], items[size - 1]
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= size - 1:
+            break
+        if child + 1 < size - 1 and keys[child + 1] < keys[child]:
+            child += 1
+        if keys[child] >= key:
+            break
+        keys[i], items[i] = keys[child], items[child]
+        i = child
+    keys[i], items[i] = key, item
+
+
+@njit(nogil=True, cache=True)
+def detours(indptr, indices, lengths, kept, tails, heads, reach, most, out):
+    """out[s] = length of the way from tails[s] to heads[s] over the kept entries; inf where it is longer than reach[s]
+    or there is none, NaN where `most` vertices were settled before it was known.
+    """
+    n = len(indptr) - 1
+    label = np.full(n, np.inf)
+    capacity = 1024
+    keys, items, touched = np.empty(capacity), np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+    for s in range(len(tails)):
+        source, target, limit = tails[s], heads[s], reach[s]
+        label[source] = 0.0
+        keys[0], items[0], touched[0] = 0.0, source, source
+        size, seen, settled = 1, 1, 0
+        answer = np.inf
+        while size > 0:
+            near, v = keys[0], items[0]
+            _pop(keys, items, size)
+            size -= 1
+            if near > label[v]:
+                continue
+            if v == target:
+                answer = near
+                break
+            settled += 1
+            if settled > most:
+                answer = np.nan
+                break
+            need = max(size, seen) + indptr[v + 1] - indptr[v]
+            if need > capacity:
+                capacity = 2 * need
+                more = np.empty(capacity)
+                more[:size] = keys[:size]
+                keys = more
+                wide = np.empty(capacity, np.int64)
+                wide[:size] = items[:size]
+                items = wide
+                wide = np.empty(capacity, np.int64)
+                wide[:seen] = touched[:seen]
+                touched = wide
+            for e in range(indptr[v], indptr[v + 1]):
+                if not kept[e]:
+                    continue
+                u, through = indices[e], near + lengths[e]
+                if through <= limit and through < label[u]:
+                    if label[u] == np.inf:
+                        touched[seen] = u
+                        seen += 1
+                    label[u] = through
+                    _push(keys, items, size, through, u)
+                    size += 1
+        for t in range(seen):
+            label[touched[t]] = np.inf
+        out[s] = answer

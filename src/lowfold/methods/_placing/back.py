@@ -1,0 +1,117 @@
+"""The way back to data space, chosen at fit: of a few maps the one that restores points best which it did not see.
+
+A point's barycentric weights among its nearest embedded points are exact where the embedding is smooth, and extrapolate
+wildly where it is not; a ridge holds them, at the price of a bias, and a linear map averages over all points. Which is
+better is a matter of the data, so training points are restored from the others (leave one out) by each, and the mean is
+the answer where none is better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.parallel import block_slices
+from lowfold._core.run import Run
+from lowfold._core.types import AnyFloats, Floats, Ints
+from lowfold.graph._search import nearest
+from lowfold.graph._source import Points
+from lowfold.kernels._barycentric import barycentric_weights
+from lowfold.methods._fit import Fit, Trained
+from lowfold.methods._placing.maps import Barycentric
+from lowfold.metrics._resolve import resolve_metric
+
+SAMPLE = 200  # training points that are restored from the others
+NEAR = 10  # embedded points that weights are found among
+REGS = (1e-6, 1e-3, 1e-2, 1e-1, 1.0)  # ridges of the weights, relative to the trace of the local Gram matrix
+BETTER = 0.98  # another map than the plain weights must beat them by this factor
+
+
+@dataclass(frozen=True, eq=False)
+class LinearBack:
+    """x = mean + y B: the linear map that restores the training points best; those themselves come back exactly."""
+
+    mean: Floats
+    B: Floats
+
+    def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
+        """Rows of data space."""
+        out = np.asarray(self.mean + coordinates @ self.B)
+        inside = np.flatnonzero(np.isfinite(trained.coordinates).all(axis=1))
+        found = nearest(_embedded(trained.coordinates[inside]), 1, queries=np.ascontiguousarray(coordinates), run=run)
+        same = np.flatnonzero(found.distances == 0)
+        out[same] = trained.points.X[inside[found.indices[same]]]
+        return out
+
+
+def with_inverse(fit: Fit, source: object, run: Run) -> Fit:
+    """The fit with its way back chosen, and `inverse_error_`; as it is where that is none by weights."""
+    if not isinstance(fit.invert, Barycentric) or not isinstance(source, Points):
+        return fit
+    invert, error = choose_inverse(source.X, fit.coordinates, run)
+    return replace(fit, invert=invert, extra={**fit.extra, "inverse_error_": error})
+
+
+def choose_inverse(X: AnyFloats, Y: Floats, run: Run) -> tuple[Barycentric | LinearBack, float]:
+    """The best way from Y back to X, and its error on rows left out: ||restored - X|| / ||X - mean||.
+
+    Weights without much of a ridge are kept unless another map is clearly better.
+    """
+    inside = np.isfinite(Y).all(axis=1)
+    if not inside.all():
+        X, Y = X[inside], Y[inside]
+    rows = np.linspace(0, len(Y) - 1, min(len(Y), SAMPLE)).astype(np.int64)
+    truth = X[rows].astype(np.float64)
+    spread = float(np.linalg.norm(truth - X.mean(axis=0, dtype=np.float64)))
+    if len(Y) < 4 or spread == 0:
+        return Barycentric(NEAR, REGS[0]), 0.0
+    index = _others(Y, rows, run)
+    ways: list[tuple[float, Barycentric | LinearBack]] = [
+        (_weights_error(X, Y, truth, rows, index, reg), Barycentric(NEAR, reg)) for reg in REGS
+    ]
+    linear, error = _linear(X, Y, truth, rows)
+    ways.append((error, linear))
+    best = min(ways, key=lambda way: way[0])
+    best = ways[0] if ways[0][0] * BETTER <= best[0] else best
+    nothing = LinearBack(X.mean(axis=0, dtype=np.float64), np.zeros_like(linear.B))
+    best = best if best[0] <= spread else (spread, nothing)
+    return best[1], best[0] / spread
+
+
+def _embedded(Y: Floats) -> Points:
+    return Points(np.ascontiguousarray(Y), resolve_metric("euclidean", None, None))
+
+
+def _others(Y: Floats, rows: Ints, run: Run) -> Ints:
+    """(m, k) the embedded points nearest to each of some rows, themselves left out."""
+    k = min(NEAR, len(Y) - 1)
+    found = nearest(_embedded(Y), k + 1, queries=np.ascontiguousarray(Y[rows]), run=run).indices.reshape(-1, k + 1)
+    own = found == rows[:, None]
+    own[~own.any(axis=1), -1] = True  # repeated points: the last one goes instead
+    return np.asarray(found[~own].reshape(-1, k), dtype=np.int64)
+
+
+def _weights_error(X: AnyFloats, Y: Floats, truth: Floats, rows: Ints, index: Ints, reg: float) -> float:
+    total = 0.0
+    for part in block_slices(len(rows), max(1, 4_000_000 // (index.shape[1] * X.shape[1]))):
+        w = barycentric_weights(Y[rows[part]], Y[index[part]], reg=reg)
+        restored = (w[:, None, :] @ X[index[part]].astype(np.float64))[:, 0]
+        total += float(((restored - truth[part]) ** 2).sum())
+    return float(np.sqrt(total))
+
+
+def _linear(X: AnyFloats, Y: Floats, truth: Floats, rows: Ints) -> tuple[LinearBack, float]:
+    """Least squares, and its error on rows left out: the residual over 1 - h, h the leverage of the row."""
+    centre = Y.mean(axis=0)
+    Z = Y - centre
+    mean = X.mean(axis=0, dtype=np.float64)
+    inverse = np.linalg.pinv(Z.T @ Z)
+    product = np.zeros((Y.shape[1], X.shape[1]))  # Z'(X - mean) = Z'X, because Z is centred
+    for part in block_slices(len(Y), max(256, 2**22 // X.shape[1])):
+        product += Z[part].T @ X[part]
+    B = inverse @ product
+    left = truth - (mean + Z[rows] @ B)
+    h = np.einsum("ma,ab,mb->m", Z[rows], inverse, Z[rows]) + 1.0 / len(Y)
+    return LinearBack(mean - centre @ B, B), float(np.linalg.norm(left / np.maximum(1 - h, 1e-6)[:, None]))

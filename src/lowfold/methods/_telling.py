@@ -1,0 +1,62 @@
+"""What a spectral embedding can know about itself, said once, with the figure and the way out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lowfold._core.errors import AccuracyWarning, DependenceWarning
+from lowfold._core.run import Run
+from lowfold._core.types import Floats, Ints
+from lowfold._core.warn import warn
+from lowfold.methods._independent import REPEATED, dependence
+
+FEW = 3  # points that may not hold a coordinate by themselves
+HELD = 0.95  # share of a coordinate's sum of squares that they hold then
+LASTING = 1e-12  # of the largest eigenvalue: below it a direction is rounding
+ENOUGH_TO_TELL = 100  # points below which three are a group
+
+
+def told_dependence(name: str, Y: Floats, ways_out: tuple[str, str] | None, run: Run) -> Floats:
+    """`dependence_`, with a warning of coordinates that hold a few points, and of repeated ones.
+
+    `ways_out` says what to do about either; without it nothing is said.
+    """
+    Y = Y[np.isfinite(Y).all(axis=1)]
+    told = dependence(Y, run)
+    if ways_out is None or len(Y) < ENOUGH_TO_TELL:
+        return told
+    lonely = held_by_few(Y)
+    if len(lonely):
+        row = int(np.abs(Y[:, lonely[0]] - np.median(Y[:, lonely[0]])).argmax())
+        warn(
+            f"coordinate {lonely[0] + 1} of {name} tells {FEW} points or fewer from all others (row {row} first); "
+            f"{ways_out[0]}",
+            AccuracyWarning,
+        )
+    repeated = np.setdiff1d(np.flatnonzero(told > REPEATED), lonely)
+    if len(repeated):
+        c = int(repeated[0])
+        warn(
+            f"coordinate {c + 1} of {name} is a function of the earlier ones ({told[c]:.0%} of its variance, "
+            f"dependence_); {ways_out[1]}",
+            DependenceWarning,
+        )
+    return told
+
+
+def held_by_few(Y: Floats) -> Ints:
+    """Columns of which FEW points hold nearly all that differs from the median."""
+    squares = np.sort((Y - np.median(Y, axis=0)) ** 2, axis=0)
+    total = squares.sum(axis=0)
+    return np.flatnonzero((total > 0) & (squares[-FEW:].sum(axis=0) > HELD * total))
+
+
+def tell_missing(name: str, values: Floats, lasting: float = LASTING) -> None:
+    """Warn of directions that do not exist: eigenvalues of a Gram matrix that are not positive."""
+    missing = int((values <= lasting * max(float(values[0]), 0.0)).sum())
+    if missing:
+        warn(
+            f"{name} has {len(values) - missing} directions with a positive eigenvalue, so {missing} of the "
+            f"{len(values)} coordinates are 0; use n_components={max(1, len(values) - missing)}",
+            AccuracyWarning,
+        )

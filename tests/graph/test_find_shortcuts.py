@@ -1,0 +1,85 @@
+"""Shortcuts: found where they are, and nowhere else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lowfold import datasets
+from lowfold.graph._search import nearest
+from lowfold.graph._shortcuts import find_shortcuts, without_edges, without_neighbors
+from lowfold.graph._source import Points
+from lowfold.graph._types import Graph
+from lowfold.metrics._resolve import resolve_metric
+
+
+def _neighbors(X, k):
+    return nearest(Points(np.ascontiguousarray(X), resolve_metric("euclidean", None, None)), k)
+
+
+def _truth(data, graph):
+    """Edges whose ends are more than three times farther apart along the surface."""
+    edges = graph.edges()
+    lengths = np.linalg.norm(data.X[edges[:, 0]] - data.X[edges[:, 1]], axis=1)
+    return {tuple(e) for e in edges[data.geodesic(edges[:, 0], edges[:, 1]) > 3 * lengths].tolist()}
+
+
+@pytest.mark.parametrize("k", [15, 25])
+def test_swiss_roll_all_and_only_the_shortcuts(k):
+    seen = 0
+    for seed in range(40, 46):
+        roll = datasets.swiss_roll(1000, random_state=seed)
+        graph = _neighbors(roll.X, k).union()
+        found = find_shortcuts(graph, roll.X)
+        truth = _truth(roll, graph)
+        assert {tuple(e) for e in found.edges.tolist()} == truth
+        seen += len(truth)
+    assert seen > 0
+
+
+@pytest.mark.parametrize(
+    "name", ["s_curve", "square", "swiss_hole", "punched_sphere", "cylinder", "circle", "saddle", "moebius_strip"]
+)
+def test_clean_surfaces_have_none(name):
+    for seed in range(3):
+        data = getattr(datasets, name)(1500, random_state=seed)
+        assert len(find_shortcuts(_neighbors(data.X, 10).union(), data.X)) == 0
+
+
+def test_holes_and_gaps_are_none():
+    rng = np.random.default_rng(5)
+    flat = rng.random((4000, 2)) * [3, 1]
+    centres, radii = np.array([[0.5, 0.5], [1.2, 0.3], [2.0, 0.6]]), np.array([0.3, 0.2, 0.25])
+    plate = flat[(np.linalg.norm(flat[:, None] - centres, axis=2) > radii).all(axis=1)][:1500]
+    bent = np.column_stack([plate, plate[:, 0] ** 2 / 4])
+    assert len(find_shortcuts(_neighbors(bent, 10).union(), bent)) == 0
+
+
+def test_one_edge_across_a_ring_by_distances_alone():
+    n = 60
+    ring = np.column_stack([np.arange(n), (np.arange(n) + 1) % n])
+    wider = np.column_stack([np.arange(n), (np.arange(n) + 2) % n])
+    graph = Graph.from_edges(n, np.vstack([ring, wider, [[5, 35]]]), np.r_[np.ones(n), np.full(n, 2.0), 2.5])
+    assert find_shortcuts(graph).edges.tolist() == [[5, 35]]
+
+
+def test_an_edge_that_alone_holds_pieces_together_is_none():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.random((80, 2)), rng.random((80, 2)) + np.array([9.0, 0.0])])
+    graph = _neighbors(X, 8).union().with_edges([[0, 80]], [8.0])
+    assert len(find_shortcuts(graph, np.column_stack([X, np.zeros(160)]))) == 0
+
+
+def test_empty_graph():
+    assert len(find_shortcuts(Graph.from_edges(3, np.empty((0, 2))))) == 0
+
+
+def test_taken_out_of_graph_and_neighborhoods():
+    X = np.random.default_rng(1).random((50, 2))
+    near = _neighbors(X, 5)
+    gone = near.union().edges()[::7]
+    left = without_neighbors(near, gone)
+    assert {tuple(e) for e in left.union().edges().tolist()} == {
+        tuple(e) for e in without_edges(near.union(), gone).edges().tolist()
+    }
+    assert left.counts.sum() < near.counts.sum()

@@ -1,0 +1,54 @@
+"""Repeated coordinates are told, and independent ones found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial import cKDTree
+
+from lowfold._core.run import Run
+from lowfold.methods._independent import REPEATED, dependence, independent
+
+
+def _harmonics(x, y, ratio, m):
+    """The first m eigenfunctions of a rectangle ratio x 1, and their eigenvalues."""
+    pairs = sorted(((a / ratio) ** 2 + b**2, a, b) for a in range(40) for b in range(6))[1 : m + 1]
+    V = np.column_stack([np.cos(a * np.pi * x / ratio) * np.cos(b * np.pi * y) for _, a, b in pairs])
+    return V / np.linalg.norm(V, axis=0), np.array([e for e, _, _ in pairs])
+
+
+def _worse(Y, *truth):
+    A = np.column_stack([Y, np.ones(len(Y))])
+    T = np.column_stack(truth) - np.mean(truth, axis=1)
+    left = T - A @ np.linalg.lstsq(A, T, rcond=None)[0]
+    return float((1 - (left**2).sum(axis=0) / (T**2).sum(axis=0)).min())
+
+
+@pytest.mark.parametrize("ratio", [1.3, 2.0, 4.0, 10.0])
+@pytest.mark.parametrize("seed", [11, 12])
+def test_mixed_harmonics_of_rectangles(ratio, seed):
+    rng = np.random.default_rng(seed)
+    x, y = rng.random(1500) * ratio, rng.random(1500)
+    V, energies = _harmonics(x, y, ratio, 24)
+    close = (np.abs(np.subtract.outer(energies, energies)) < 0.1) & (np.minimum.outer(energies, energies) > 0.5)
+    mixed = np.linalg.qr(np.eye(24) + 0.4 * rng.standard_normal((24, 24)) * close)[0]
+    V = V @ mixed  # as neighbouring eigenvectors are in a sample
+    patches = cKDTree(np.column_stack([x, y])).query(np.column_stack([x, y]), 20)[1]
+    W = independent(V, energies, patches, 2)
+    assert _worse(V @ W, x, y) > 0.85
+    assert _worse(V @ W, x, y) > _worse(V[:, :2], x, y) - 0.03
+
+
+def test_dependence_of_harmonics_and_of_independent_columns():
+    rng = np.random.default_rng(0)
+    x, y = rng.random(3000), rng.random(3000)
+    told = dependence(np.column_stack([np.cos(np.pi * x), np.cos(2 * np.pi * x), np.cos(np.pi * y), x * y]), Run())
+    assert told[0] == 0
+    assert min(told[1], told[3]) > REPEATED
+    assert told[2] < 0.2
+
+
+@pytest.mark.parametrize("n", [3, 6, 40])
+def test_few_points_and_constant_columns(n):
+    Y = np.column_stack([np.arange(n, dtype=float), np.zeros(n), np.random.default_rng(0).random(n)])
+    assert np.isfinite(dependence(Y, Run())).all()

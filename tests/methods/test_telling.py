@@ -1,0 +1,90 @@
+"""What a fit says about itself: shortcuts, repeated coordinates, single points, missing directions, the way back."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import lowfold
+from lowfold import datasets
+from lowfold._core.errors import AccuracyWarning, DependenceWarning, ShortcutWarning
+
+
+def _worse(Y, truth):
+    A, T = np.column_stack([Y, np.ones(len(Y))]), truth - truth.mean(axis=0)
+    left = T - A @ np.linalg.lstsq(A, T, rcond=None)[0]
+    return float((1 - (left**2).sum(axis=0) / (T**2).sum(axis=0)).min())
+
+
+@pytest.mark.parametrize("name", ["Isomap", "LTSA"])
+def test_shortcuts_are_told_and_can_be_left_out(name):
+    roll = datasets.swiss_roll(1000, random_state=8)
+    method = getattr(lowfold, name)
+    with pytest.warns(ShortcutWarning, match="on_shortcut='remove'"):
+        told = method(2, n_neighbors=15).fit(roll.X)
+    assert len(told.shortcuts_) == 14
+    assert _worse(told.embedding_, roll.coordinates) < 0.7
+    with pytest.warns(ShortcutWarning, match="left out"):
+        mended = method(2, n_neighbors=15, on_shortcut="remove").fit(roll.X)
+    assert _worse(mended.embedding_, roll.coordinates) > 0.98
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(method(2, n_neighbors=15, on_shortcut="ignore").fit(roll.X).shortcuts_) == 0
+
+
+@pytest.mark.parametrize("name", ["LaplacianEigenmaps", "DiffusionMaps"])
+def test_repeated_coordinates_are_told_and_independent_ones_found(name):
+    rng = np.random.default_rng(77)
+    P = rng.random((900, 2)) * [4.0, 1.0]
+    X = np.column_stack([np.cos(P[:, 0]), np.sin(P[:, 0]), P[:, 1]])
+    method = getattr(lowfold, name)
+    with pytest.warns(DependenceWarning, match="select='independent'"):
+        leading = method(2).fit(X)
+    assert leading.dependence_[1] > 0.9
+    found = method(2, select="independent").fit(X)
+    assert found.dependence_[1] < 0.5
+    assert found.selected_.shape == (24, 2)
+    assert _worse(leading.embedding_, P) < 0.2 < 0.85 < _worse(found.embedding_, P)
+    new = X[:50] + 1e-9
+    assert np.abs(found.transform(new) - found.embedding_[:50]).max() < 0.02 * np.ptp(found.embedding_)
+    assert np.abs(found.inverse_transform(found.embedding_[:50]) - X[:50]).max() < 1e-9
+
+
+def test_a_coordinate_that_holds_three_points_is_told():
+    rng = np.random.default_rng(5)
+    X = np.vstack([rng.standard_normal((300, 4)), 0.1 * rng.standard_normal((3, 4)) + np.array([14.0, 0, 0, 0])])
+    with pytest.warns(AccuracyWarning, match="row 30"):
+        lowfold.LaplacianEigenmaps(2, scale=8.0).fit(X)
+
+
+def test_directions_that_do_not_exist():
+    D = np.array([[0.0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]])
+    with pytest.warns(AccuracyWarning, match="use n_components=2"):
+        lowfold.Isomap(3, n_neighbors=2, metric="precomputed").fit(D)
+
+
+def test_median_rule_of_gamma():
+    X = np.random.default_rng(0).random((60, 400)) * 255
+    usual = lowfold.KernelPCA(3).fit(X)
+    with pytest.warns(AccuracyWarning, match="coincide"):  # every point its own direction
+        theirs = lowfold.KernelPCA(3, gamma="features").fit(X)
+    assert theirs.gamma_ == 1 / 400
+    d2 = ((X[:, None] - X) ** 2).sum(axis=2)
+    assert usual.gamma_ == pytest.approx(1 / np.median(d2[np.triu_indices(60, 1)]))
+
+
+def test_the_way_back_is_never_worse_than_the_mean():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((160, 60)) * np.geomspace(5, 0.5, 60)
+    train, new = X[:110], X[110:]
+    far = np.linalg.norm(new - train.mean(axis=0))
+    for name in ("Isomap", "ClassicalMDS", "LTSA", "KernelPCA", "LLE"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = getattr(lowfold, name)(6).fit(train)
+            restored = model.inverse_transform(model.transform(new))
+        assert np.linalg.norm(restored - new) < 1.1 * far
+        assert 0 < model.inverse_error_ <= 1
+        assert np.abs(model.inverse_transform(model.embedding_[:5]) - train[:5]).max() < 1e-6
