@@ -16,18 +16,21 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from lowfold._core.errors import Disconnected, DisconnectedWarning, InvalidInput
+from lowfold._core.errors import Disconnected, DisconnectedWarning, InvalidInput, RepairWarning
 from lowfold._core.run import Run
 from lowfold._core.types import Ints
 from lowfold._core.warn import warn
 from lowfold.graph._components import by_size, components
 from lowfold.graph._connect import connecting_k, find_bridges
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
-from lowfold.graph._source import Source
+from lowfold.graph._source import Measured, Pairs, Source
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._patches import Patches
 from lowfold.methods._closed_classes import closed_class_labels
 from lowfold.methods._fit import Connected, Data, Fit
+from lowfold.metrics._dissimilarity import asymmetry
+
+UNEVEN = 1e-6  # of the largest distance: what float32 leaves between two directions
 
 Search = Callable[[Source, "int | Ints | None", Run], Neighbors]
 
@@ -49,8 +52,14 @@ class Asked:
             return None if self.radius is not None else min(n - 1, max(default_neighbors(n), least))
         return int(self.n_neighbors) if np.ndim(self.n_neighbors) == 0 else np.asarray(self.n_neighbors)
 
+    def takes_all(self, source: Source | None) -> bool:
+        """A sparse matrix is a graph already: all its entries count unless some are asked for."""
+        return isinstance(source, Measured) and self.n_neighbors is None and self.radius is None
+
     def nearest(self, source: Source, k: int | Ints | None, run: Run) -> Neighbors:
         """The plain search."""
+        if isinstance(source, Measured) and self.takes_all(source):
+            return source.pairs
         return neighborhoods(source, n_neighbors=k, radius=self.radius, search=self.search, run=run)
 
 
@@ -99,18 +108,18 @@ class Needs:
     landmarks: Callable[[Source, Run], Ints] | None = None
     corner: Callable[[Connected], Fit | None] | None = None
 
-    def query_neighbors(self, asked: Asked, n: int) -> int | None:
+    def query_neighbors(self, asked: Asked, source: Source | None, n: int) -> int | None:
         """How many neighbours a new point has."""
         k = asked.k(n, self.least)
-        if k is None:
-            return None
+        if k is None or asked.takes_all(source):
+            return None if k is None else n
         return min(int(np.median(k)) + 1, n) if self.one_more else int(np.median(k))
 
 
 def check_neighbors(data: Data, asked: Asked, needs: Needs) -> None:
     """Refuse a number of neighbours that the points do not have or the method cannot use."""
     k = asked.k(data.n, needs.least)
-    if k is None or data.source is None:
+    if k is None or data.source is None or asked.takes_all(data.source):
         return
     if np.max(k) > data.n - 1:
         raise InvalidInput(
@@ -125,7 +134,7 @@ def check_neighbors(data: Data, asked: Asked, needs: Needs) -> None:
 
 def connect(data: Data, asked: Asked, needs: Needs, run: Run) -> Connected:
     """Neighbourhoods as asked and needed; where they fall apart they are joined, or left apart with their labels."""
-    k = asked.k(data.n, needs.least)
+    k = None if asked.takes_all(data.source) else asked.k(data.n, needs.least)
     near = _found(data, asked, needs, k, run)
     if needs.graph is not None:
         near = replace(near, edges=needs.graph(near, run))
@@ -148,6 +157,8 @@ def _found(data: Data, asked: Asked, needs: Needs, k: int | Ints | None, run: Ru
         return replace(near, capped=needs.capped, y=data.labels)
     if data.source is None:
         raise InvalidInput(f"{asked.method} needs points, distances or a graph")
+    if isinstance(data.source, Pairs):
+        _tell_asymmetry(data.source, run)
     search = needs.search or asked.nearest
     found = search(data.source, k, run)
     if needs.distinct and needs.search is None:
@@ -155,6 +166,17 @@ def _found(data: Data, asked: Asked, needs: Needs, k: int | Ints | None, run: Ru
     edges = getattr(found, needs.symmetrize)() if needs.hangs is None and needs.graph is None else None
     near = Connected(data.source, found, edges, needs.symmetrize, n_neighbors=k)
     return replace(near, capped=needs.capped, y=data.labels)
+
+
+def _tell_asymmetry(source: Pairs, run: Run) -> None:
+    """Neighbours are those of each row; of two lengths of one edge the shorter counts."""
+    uneven = asymmetry(source.distances, n_jobs=run.n_jobs)
+    if uneven > UNEVEN * np.max(source.distances, initial=0.0, where=np.isfinite(source.distances)):
+        warn(
+            f"the distances are not symmetric (up to {uneven:.3g}): neighbours are taken from each row, and of the two "
+            "lengths of an edge the shorter; pass (D + D.T) / 2 for the mean",
+            RepairWarning,
+        )
 
 
 def _joined(near: Connected, words: str, run: Run) -> Connected:
