@@ -28,7 +28,6 @@ class Case:
     inverts: bool = True
     stable: bool = True  # float32 input gives nearly the same embedding
     accepts_nan: bool = False
-    accepts_sparse: bool = False  # sparse features are used, not refused
     refuses: tuple[str, ...] = ()  # hard data that are refused in words, with reason where it is not obvious
     why: str = ""
     expected_failed_checks: dict[str, str] = field(default_factory=dict)
@@ -348,6 +347,7 @@ CONTRACT: dict[str, Case] = {
             "weights": "binary",
             "scale": 0.5,
             "laplacian": "symmetric",
+            "assign_labels": "cluster_qr",
             "n_init": None,  # the best of several starts: test_spectral_clustering
             "random_state": None,  # the order of labels: test_spectral_clustering
             "tol": (1e-1, RNG.random((500, 10)), {}),
@@ -398,6 +398,7 @@ CONTRACT: dict[str, Case] = {
             "method": ("neighbors", None, {"perplexity": 5.0}),
             "init": "random",
             "early_exaggeration": 4.0,
+            "early_exaggeration_iter": 50,
             "min_grad_norm": (100.0, None, {"early_exaggeration": 1.0}),
             "n_iter_without_progress": (1, None, {"learning_rate": 1e-30, "max_iter": 400, "early_exaggeration": 1.0}),
             "gains": False,
@@ -458,7 +459,6 @@ CONTRACT: dict[str, Case] = {
             "normalization": "unit",
         },
         restores=1.0,
-        accepts_sparse=True,
         why="its directions are random: test_random_projection",
     ),
     "LPP": Case(
@@ -520,6 +520,10 @@ CONTRACT: dict[str, Case] = {
         other_values={
             "n_components": 1,
             "init": "random",
+            "beta_loss": "kullback-leibler",
+            "alpha_W": 0.1,
+            "alpha_H": 0.1,
+            "l1_ratio": (1.0, None, {"alpha_W": 0.1}),
             "max_iter": 2,
             "tol": 1e-1,
             "random_state": (1, None, {"init": "random"}),

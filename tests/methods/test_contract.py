@@ -123,6 +123,8 @@ def test_every_parameter_matters(name: str) -> None:
             continue
         if parameter == "search" and importlib.util.find_spec("faiss") is None:
             continue  # only the approximate search changes anything
+        if parameter == "random_state" and parameter not in CONTRACT[name].other_values:
+            continue  # every method takes one; this one is deterministic and says so
         changed = CONTRACT[name].other_values[parameter]
         if changed is None:
             continue  # its effect is shown by a test of its own, named in the table
@@ -178,6 +180,21 @@ def test_parameters_and_data_are_left_alone(name: str) -> None:
     assert np.array_equal(X, before)
     assert {k: pickle.dumps(v) for k, v in model.get_params().items()} == parameters
     clone(model)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_the_caller_does_to_his_arrays_changes_no_model(name: str) -> None:
+    X, new = data(name), data(name, 12, seed=3)
+    model = make(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", lowfold._core.errors.LowfoldWarning)
+        Y = model.fit_transform(X)
+    kept, placed = model.embedding_.copy(), model.transform(new) if CONTRACT[name].transforms else None
+    Y *= 100
+    X *= 7
+    assert np.array_equal(model.embedding_, kept)
+    if placed is not None:
+        assert np.array_equal(model.transform(new), placed)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -326,9 +343,16 @@ def test_sizes_that_cannot_be_are_refused_in_words(name: str) -> None:
     if "n_neighbors" in parameters:
         with pytest.raises(ValueError, match="n_neighbors"):
             fit(name, X, n_neighbors=12)
-    if not CONTRACT[name].accepts_sparse:
-        with pytest.raises((TypeError, ValueError), match=r"[Ss]parse"):
-            fit(name, scipy.sparse.csr_array(X))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sparse_rows_are_taken_or_refused_in_words(name: str) -> None:
+    X = scipy.sparse.csr_array(np.abs(data(name, 40)))
+    if getattr(getattr(lowfold, name).reader, "sparse", False):
+        assert np.isfinite(fit(name, X).embedding_).all()
+        return
+    with pytest.raises((TypeError, ValueError), match=r"[Ss]parse"):
+        fit(name, X)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -144,7 +144,7 @@ def test_precomputed_and_feature_names(tmp_path: Path) -> None:
     lowfold.save(tmp_path / "m", model)
     assert same(lowfold.load(tmp_path / "m").transform(D[:4]), model.embedding_[:4])
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=list("abcd"))
+    frame = pandas.DataFrame(X / X.std(axis=0), columns=list("abcd"))
     model = lowfold.PCA().fit(frame)
     lowfold.save(tmp_path / "n", model)
     assert lowfold.load(tmp_path / "n").feature_names_in_.tolist() == list("abcd")

@@ -171,8 +171,8 @@ def test_the_page_and_the_dictionary() -> None:
     assert max(map(len, page.splitlines())) <= 100
     copied = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert [one["name"] for one in copied["findings"]] == [finding.name for finding in found]
-    assert len(found) == 11
-    with pytest.raises(InvalidInput, match="name must be one of one piece, linear"):
+    assert len(found) == 12
+    with pytest.raises(InvalidInput, match="name must be one of same scale, one piece"):
         found["lineer"]
 
 
@@ -227,7 +227,7 @@ HARD = {
 @pytest.mark.parametrize("name", HARD)
 def test_hard_data_get_an_answer(name: str) -> None:
     found = quality.diagnose(HARD[name])
-    assert len(found) == 11
+    assert len(found) == 12
     assert str(found)
     json.dumps(found.to_dict(), allow_nan=False)
 

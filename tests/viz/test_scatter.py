@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import lowfold
 from lowfold._core.errors import InvalidInput
 from lowfold.viz import scatter, side_by_side
 from lowfold.viz._colors import MARKERS, MORE_CLASSES, SHOWN, groups
@@ -118,7 +119,6 @@ def test_own_axes() -> None:
     [
         ({"color": np.arange(3)}, "color must have one value per point"),
         ({"labels": np.arange(3)}, "labels must have one value per point"),
-        ({"color": np.array(["a"] * 50)}, "use labels for classes"),
         ({"color": np.arange(50), "labels": np.arange(50)}, "not both"),
         ({"path": "picture.gif"}, "picture.gif: pictures are written as"),
     ],
@@ -139,3 +139,12 @@ def test_saving_needs_no_display_and_no_pyplot(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_a_model_is_drawn_by_its_embedding_and_text_is_a_label(tmp_path) -> None:
+    model = lowfold.PCA(2).fit(np.random.default_rng(0).normal(size=(30, 4)))
+    kinds = np.array(["a", "b", "c"] * 10, dtype=object)
+    figure = scatter(model, color=kinds, path=tmp_path / "picture.png")
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["a", "b", "c"]
+    offsets = np.vstack([part.get_offsets() for part in figure.axes[0].collections])
+    assert np.allclose(np.sort(offsets[:, 0]), np.sort(model.embedding_[:, 0]))

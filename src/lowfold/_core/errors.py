@@ -4,6 +4,10 @@ An error in words says which argument, what is allowed, what came, and what to d
 input are also `ValueError`, so that code written for scikit-learn keeps working.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 
 class LowfoldError(Exception):
     """Base of everything lowfold raises on purpose."""
@@ -17,7 +21,7 @@ class InvalidType(LowfoldError, TypeError, ValueError):
     """An argument of a type that cannot be used at all."""
 
 
-class Disconnected(InvalidInput):
+class Disconnected(InvalidInput, RuntimeError):
     """The neighbourhood graph falls into pieces and the caller asked to be told (`on_disconnected="raise"`)."""
 
 
@@ -57,9 +61,31 @@ class DependenceWarning(LowfoldWarning):
     """A coordinate is a function of the earlier ones: it repeats a direction instead of showing another."""
 
 
-class AccuracyWarning(LowfoldWarning):
-    """An eigen-solve, or an embedding, is worth less than asked for; the message has the number."""
+class ScaleWarning(LowfoldWarning):
+    """Columns of a table differ in size so much that one of them decides all distances."""
 
 
 class RepairWarning(LowfoldWarning):
     """Input was repaired in a way the documentation states (symmetrised, diagonal zeroed)."""
+
+
+if TYPE_CHECKING:
+    from sklearn.exceptions import ConvergenceWarning
+
+    class AccuracyWarning(LowfoldWarning, ConvergenceWarning):  # type: ignore[misc] # scikit-learn has no types
+        """An eigen-solve, or an embedding, is worth less than asked for; the message has the number.
+
+        It is also scikit-learn's `ConvergenceWarning`.
+        """
+
+
+def __getattr__(name: str) -> type[Warning]:
+    """`AccuracyWarning` on first use: its second base loads scikit-learn, which `import lowfold` does not."""
+    if name != "AccuracyWarning":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sklearn.exceptions import ConvergenceWarning
+
+    text = "An eigen-solve, or an embedding, is worth less than asked for; the message has the number."
+    made = type(name, (LowfoldWarning, ConvergenceWarning), {"__doc__": text, "__module__": __name__})
+    globals()[name] = made
+    return made

@@ -6,9 +6,11 @@ import importlib
 import logging
 import os
 import sys
+import threading
 import time
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 log = logging.getLogger("lowfold")
 
@@ -26,6 +28,47 @@ def cache_dir() -> Path:
     return base / "lowfold"
 
 
+class _Clock:
+    """Hears when Numba compiles; what compiles inside another counts once."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.registered = False
+        self._depth = threading.local()
+
+    def on_start(self, event: Any) -> None:
+        depth = getattr(self._depth, "now", 0)
+        if depth == 0:
+            self._depth.start = time.perf_counter()
+        self._depth.now = depth + 1
+
+    def on_end(self, event: Any) -> None:
+        self._depth.now -= 1
+        if self._depth.now == 0:
+            self.seconds += time.perf_counter() - self._depth.start
+
+    def notify(self, event: Any) -> None:
+        """Called by Numba."""
+        (self.on_start if event.is_start else self.on_end)(event)
+
+
+_clock = _Clock()
+
+
+def compile_seconds() -> float:
+    """Time that this process has spent compiling so far."""
+    return _clock.seconds
+
+
+def _listen() -> None:
+    from numba.core import event
+
+    if not _clock.registered:
+        _clock.registered = True
+        event.Listener.register(_Clock)
+        event.register("numba:compile", _clock)
+
+
 def compiled(module: str) -> ModuleType:
     """Import a module of Numba loops, with Numba's cache pointed at the user's cache folder.
 
@@ -36,6 +79,7 @@ def compiled(module: str) -> ModuleType:
     start = time.perf_counter()
     import numba
 
+    _listen()
     former = numba.config.CACHE_DIR
     try:
         if not former:

@@ -78,6 +78,7 @@ class Declared:
     declared: ClassVar[Mapping[str, Param | _Fixed]] = {}  # by the class itself
     parameters: ClassVar[Mapping[str, Param]] = {}  # of the constructor
     limits: ClassVar[Limits] = {}
+    elsewhere: ClassVar[Mapping[str, str]] = {}  # parameters of another library -> what to write instead
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -129,7 +130,9 @@ def _constructor(cls: type[Declared]) -> Callable[..., None]:
         try:
             bound = signature.bind(self, *args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{cls.__name__}: {error}; its parameters are {', '.join(cls.parameters)}") from None
+            known = [f"; for {name} use {cls.elsewhere[name]}" for name in kwargs if _foreign(cls, name)]
+            words = f"{cls.__name__}: {error}{''.join(known)}"
+            raise TypeError(f"{words}; its parameters are {', '.join(cls.parameters)}") from None
         for name, declared in cls.parameters.items():
             setattr(self, name, bound.arguments.get(name, declared.default))
 
@@ -137,6 +140,10 @@ def _constructor(cls: type[Declared]) -> Callable[..., None]:
     __init__.__qualname__ = f"{cls.__qualname__}.__init__"
     __init__.__module__ = cls.__module__
     return __init__
+
+
+def _foreign(cls: type[Declared], name: str) -> bool:
+    return name in cls.elsewhere and name not in cls.parameters
 
 
 def _documented(doc: str, parameters: Mapping[str, Param]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,11 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lowfold._core.config import get_config
+from lowfold._core.jit import compile_seconds
 from lowfold._core.parallel import Progress
 from lowfold._core.stages import StageCache, current_stages
 from lowfold._core.watch import Watch, bar
 
 log = logging.getLogger("lowfold")
+SEEN = 0.1  # seconds of compiling that are worth a line
 
 REPORTED = 0.3  # seconds between two reports of a share in the log: an eye sees no more
 
@@ -36,7 +39,7 @@ class Run:
     @contextmanager
     def stage(self, name: str) -> Iterator[Progress]:
         """A stage with its name, for all who watch; with `verbose` a bar on stderr. It yields what hears the share."""
-        start = time.perf_counter()
+        start, compiling = time.perf_counter(), compile_seconds()
         told = 0.0
         log.debug("%s: begins", name, extra={"stage": name, "share": 0.0})
         with ExitStack() as stack:
@@ -53,5 +56,8 @@ class Run:
                     tell(share)
 
             yield progress
-        took = time.perf_counter() - start
+        compiling = compile_seconds() - compiling
+        took = max(time.perf_counter() - start - compiling, 0.0)
+        if self.verbose and compiling > SEEN:
+            sys.stderr.write(f"  compiling (first use): {compiling:.2f} s of it\n")
         log.debug("%s: %.3f s", name, took, extra={"stage": name, "seconds": took})

@@ -22,6 +22,7 @@ from lowfold.cli._order import register as register_order
 from lowfold.cli._shared import Debug, Device, Files, Labels, Memory, Out, Overwrite, Quiet, Read, Settings
 from lowfold.cli._studio import register as register_studio
 from lowfold.cli._tune import register as register_tune
+from lowfold.cli._warmup import register as register_warmup
 
 PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None, "pretty_exceptions_enable": False}
 
@@ -35,6 +36,7 @@ EXAMPLES = {
     "lowfold": ["lowfold embed data.csv --method isomap --n-neighbors 12 --out out.csv --plot out.png"],
     "embed": [
         "lowfold embed data.csv -m isomap --n-neighbors 12 -o out.csv --plot out.png",
+        "lowfold embed -m isomap --help",
         "lowfold embed distances.csv -m classical-mds --metric precomputed -o out.csv",
         "lowfold embed monday.csv tuesday.csv -m weighted-mds -o common.csv",
         "cat data.csv | lowfold embed - -m laplacian-eigenmaps --label class > out.csv",
@@ -65,7 +67,7 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
-        return name, _with_flags(name) if name in GENERATED else command, rest
+        return name, _with_flags(name, rest) if name in GENERATED else command, rest
 
 
 app = typer.Typer(
@@ -78,14 +80,18 @@ app = typer.Typer(
 )
 
 
-def _with_flags(name: str) -> Any:
+def _with_flags(name: str, words: list[str]) -> Any:
+    """The command with its flags; where a method is named, its help is about that method."""
     from lowfold.cli import _embed
-    from lowfold.cli._options import MethodCommand, with_parameters
+    from lowfold.cli._options import MethodCommand, named_method, with_parameters
 
     single = typer.Typer(**PLAIN)
-    flags = with_parameters(getattr(_embed, name))
+    method = named_method(words)
+    flags = with_parameters(getattr(_embed, name), method)
     single.command(name, cls=MethodCommand, epilog=_examples(name))(flags)
-    return typer.main.get_command(single)
+    command: Any = typer.main.get_command(single)
+    command.about = method or command.about
+    return command
 
 
 def _version(wanted: bool) -> None:
@@ -146,9 +152,21 @@ def transform(
         else:
             table = read_inputs(files, label or [], options, fitted)
         tell(table.notices, quiet=quiet)
-        Y = fitted.inverse_transform(table.X) if inverse else fitted.transform(table.X)
+        Y = _transformed(fitted, table.X, inverse=inverse)
         columns = [f"x{i + 1}" for i in range(Y.shape[1])] if inverse else list(fitted.get_feature_names_out())
         write_output(out, Y, columns, carried(table, columns), overwrite=overwrite, quiet=quiet)
+
+
+def _transformed(fitted: Any, X: Any, *, inverse: bool) -> Any:
+    """Through the model, and through what `embed --standardize` did before it."""
+    from lowfold.metrics._scales import standardized
+
+    found = getattr(fitted, "input_scaling_", None)
+    if found is None:
+        return fitted.inverse_transform(X) if inverse else fitted.transform(X)
+    if inverse:
+        return fitted.inverse_transform(X) * found[1] + found[0]
+    return fitted.transform(standardized(X, found))
 
 
 @app.command("list", epilog=_examples("list"))
@@ -217,3 +235,4 @@ register_documents(app)
 register_classify(app)
 register_cite(app)
 register_studio(app)
+register_warmup(app)

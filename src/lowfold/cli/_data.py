@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import FileProblem, InvalidInput
-from lowfold.cli._values import parse_value
+from lowfold.cli._values import parse_settings, parse_value
 
 FEW = 20  # numeric labels with at most so many values are classes, others a scale
 
@@ -59,6 +59,33 @@ def read_inputs(files: Sequence[str], labels: Sequence[str], options: Mapping[st
             )
     notices = tuple(dict.fromkeys(words for table in tables for words in table.notices))
     return replace(first, X=np.stack([table.X for table in tables]), notices=notices)
+
+
+def reading(read: Sequence[str] | None, standardize: str) -> dict[str, str]:
+    """Options of the reader, from --read and --standardize."""
+    options = parse_settings(read or [], "--read")
+    return options if standardize == "none" else options | {"standardize": standardize}
+
+
+def scale_notice(table: Any, model: Any) -> list[str]:
+    """A word where the columns of a table differ in size; not for pictures, spectra, distances."""
+    from lowfold.methods._input import BY_SIZE
+    from lowfold.metrics._scales import uneven_columns
+
+    pictured = table.point_shape is not None or table.grid_shape is not None or table.X.ndim != 2
+    metric = getattr(model, "metric", "euclidean")
+    if pictured or table.scaling is not None or metric not in BY_SIZE or not model.by_size:
+        return []
+    words = uneven_columns(table.X, table.columns)
+    return [] if words is None else [f"{words}; where their units differ, use --standardize unit"]
+
+
+def check_ending(out: str | None) -> None:
+    """The ending of --out says how to write: an unknown one is refused before the work."""
+    from lowfold.datasets._write_table import check_table_ending
+
+    if out not in (None, "-"):
+        check_table_ending(str(out))
 
 
 def takes_several(model: Any) -> bool:
@@ -122,11 +149,14 @@ def write_output(
 
 
 def colouring(table: Any, name: str | None) -> dict[str, Any]:
-    """`labels=` or `color=` of a picture: the named column kept aside, or the first one."""
+    """`labels=` or `color=` of a picture: the named column kept aside, or the first one whose values come again.
+
+    A column of names that are all different (of files, say) says nothing about groups.
+    """
     if name is None:
-        if not table.labels:
+        name = next((label for label, values in table.labels.items() if _tells_groups(values)), None)
+        if name is None:
             return {}
-        name = next(iter(table.labels))
     if name in table.labels:
         values = table.labels[name]
     elif name in table.columns:
@@ -137,6 +167,10 @@ def colouring(table: Any, name: str | None) -> dict[str, Any]:
         raise InvalidInput(f"--color names no column {name!r}; there are {there}")
     classes = values.dtype.kind not in "fiu" or (values.dtype.kind in "iu" and len(np.unique(values)) <= FEW)
     return {"labels" if classes else "color": values, "legend": name}
+
+
+def _tells_groups(values: NDArray[Any]) -> bool:
+    return values.dtype.kind == "f" or len(np.unique(values.astype(str))) < len(values)
 
 
 def is_matrix(model: Any) -> bool:

@@ -11,7 +11,18 @@ import typer
 
 from lowfold._core.config import config_context
 from lowfold._core.errors import FileProblem
-from lowfold.cli._data import carried, colouring, is_matrix, read_inputs, refuse_existing, tell, write_output
+from lowfold.cli._data import (
+    carried,
+    check_ending,
+    colouring,
+    is_matrix,
+    read_inputs,
+    reading,
+    refuse_existing,
+    scale_notice,
+    tell,
+    write_output,
+)
 from lowfold.cli._errors import told_once
 from lowfold.cli._shared import (
     Debug,
@@ -25,6 +36,7 @@ from lowfold.cli._shared import (
     Quiet,
     Read,
     Settings,
+    Standardize,
     Verbose,
 )
 from lowfold.cli._values import find_method, parameters_for, parse_settings
@@ -44,6 +56,7 @@ def embed(
     label: Labels = None,
     color: Annotated[str | None, typer.Option(metavar="NAME", help="Column that colours the picture.")] = None,
     read: Read = None,
+    standardize: Standardize = "none",
     settings: Settings = None,
     memory: Memory = None,
     device: Device = None,
@@ -64,11 +77,15 @@ def embed(
         model = _model(method, parameters, settings, verbose=verbose or (sys.stderr.isatty() and not quiet))
         refuse_existing(out, plot, save, overwrite=overwrite)
         _check_picture(plot)
-        table = read_inputs(files, label or [], parse_settings(read or [], "--read"), model)
-        tell(table.notices, quiet=quiet)
+        check_ending(out)
+        options = reading(read, standardize)
+        table = read_inputs(files, label or [], options, model)
+        tell([*table.notices, *scale_notice(table, model)], quiet=quiet)
         shown = {} if plot is None else colouring(table, color)
         start = time.perf_counter()
         Y = model.fit(table.X, next(iter(table.labels.values()), None)).embedding_
+        if table.scaling is not None:
+            model.input_scaling_ = table.scaling  # `lowfold transform` does the same to new points
         took = time.perf_counter() - start
         _write(model, Y, table, out, save, overwrite=overwrite, quiet=quiet)
         if plot is not None:
@@ -86,6 +103,7 @@ def plan(
     parameters: Mapping[str, str],
     label: Labels = None,
     read: Read = None,
+    standardize: Standardize = "none",
     settings: Settings = None,
     memory: Memory = None,
     device: Device = None,
@@ -97,7 +115,8 @@ def plan(
 
     with config_context(memory=memory, device=device), told_once(quiet):
         model = _model(method, parameters, settings, verbose=False)
-        table = read_inputs(files, label or [], parse_settings(read or [], "--read"), model)
+        options = reading(read, standardize)
+        table = read_inputs(files, label or [], options, model)
         tell(table.notices, quiet=quiet)
         print(make_plan(table.X, model))
 

@@ -10,28 +10,32 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from lowfold.methods.registry import REGISTRY, load
+from lowfold._core.errors import InvalidInput
+from lowfold.methods.registry import REGISTRY, find, load
 
 PREFIX = "parameter_"
 # Names of the commands' own flags. A parameter of that name is reached by --set.
 OWN = {
     "color", "debug", "device", "file", "help", "label", "memory", "method", "out", "overwrite", "plot", "quiet",
-    "read", "save", "set", "settings", "verbose",
+    "read", "save", "set", "settings", "standardize", "verbose",
 }  # fmt: skip
 
 
 class MethodCommand(TyperCommand):
     """A command whose help shows the methods' parameters in a section of their own."""
 
+    about = "the methods"
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], "Parameters of the methods": []}
+        title = f"Parameters of {self.about}"
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], title: []}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is None:
                 continue
             kind = "Arguments" if param.param_type_name == "argument" else "Options"
             if str(param.name).startswith(PREFIX):
-                kind = "Parameters of the methods"
+                kind = title
                 record = (record[0].replace(f", --{str(param.name).removeprefix(PREFIX)}", "", 1), record[1])
             sections[kind].append(record)
         for title, records in sections.items():
@@ -56,15 +60,37 @@ def _first_sentence(text: str) -> str:
     return re.split(r"(?<=[.;:]) ", text, maxsplit=1)[0].rstrip(";:")
 
 
-def with_parameters(function: Callable[..., None]) -> Callable[..., None]:
-    """The command with one flag per parameter; it receives those that were given as `parameters`, name -> text."""
+def named_method(words: list[str]) -> str | None:
+    """The method that -m or --method names among the words of a command, where there is one of that name."""
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        flag, _, value = word.partition("=")
+        if flag in ("-m", "--method") or (word.startswith("-m") and not word.startswith("--")):
+            name = value or (following if word in ("-m", "--method") else word.removeprefix("-m"))
+            try:
+                return find(name).name
+            except InvalidInput:
+                return None
+    return None
+
+
+def with_parameters(function: Callable[..., None], method: str | None = None) -> Callable[..., None]:
+    """The command with one flag per parameter; it receives those that were given as `parameters`, name -> text.
+
+    The help shows those of `method` with its defaults, where one is named; all are accepted, so that a wrong one is
+    answered in words.
+    """
+    shown = {} if method is None else load(method).parameters
     own = dict(inspect.signature(function, eval_str=True).parameters)
     del own["parameters"]
     flags = {}
     for name, (text, methods) in parameter_texts().items():
         only = "" if len(methods) > 3 else f" ({', '.join(methods)})"
+        text = f"{shown[name].kind()}. {shown[name].text}" if name in shown else text + only
         option = typer.Option(
-            *dict.fromkeys((f"--{name.replace('_', '-')}", f"--{name}")), metavar="VALUE", help=text + only
+            *dict.fromkeys((f"--{name.replace('_', '-')}", f"--{name}")),
+            metavar="VALUE",
+            help=text,
+            hidden=method is not None and name not in shown,
         )
         flags[PREFIX + name] = inspect.Parameter(
             PREFIX + name,

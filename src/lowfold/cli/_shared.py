@@ -37,6 +37,14 @@ Read = Annotated[
     list[str] | None,
     typer.Option("--read", metavar="NAME=VALUE", help="Option of the reader, as delimiter=; or variable=X."),
 ]
+Standardize = Annotated[
+    str,
+    typer.Option(
+        "--standardize",
+        metavar="none|unit|robust",
+        help="Make columns alike: less their mean over their standard deviation, or median and quartiles.",
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any parameter that has no flag; values as in Python."),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lowfold._core.errors import InvalidInput
 from lowfold._core.names import find_name
 from lowfold.cli._errors import wrong_usage
-from lowfold.methods.registry import BY_NAME, Entry
+from lowfold.methods.registry import Entry, find
 
 if TYPE_CHECKING:
     from lowfold._core.limits import Limit
@@ -58,8 +58,11 @@ def find_typed(name: str, known: Iterable[str], what: str) -> str:
 
 
 def find_method(name: str) -> Entry:
-    """The registry's row for a name as a user may type it."""
-    return BY_NAME[find_typed(name, BY_NAME, "method")]
+    """The registry's row for a name as a user may type it, or knows it by."""
+    try:
+        return find(name)
+    except InvalidInput as error:
+        return wrong_usage(str(error))
 
 
 def parameters_for(cls: Any, given: Mapping[str, str]) -> dict[str, Any]:

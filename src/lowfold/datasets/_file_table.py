@@ -30,6 +30,7 @@ class Table:
     source : where it came from.
     point_shape : rows are images of this shape (height, width) or (height, width, 3), or None.
     grid_shape : rows are the pixels of a picture of this shape (lines, samples), row by row, or None.
+    scaling : (2, D), the centre that was taken off every column and the scale it was divided by, or None.
     """
 
     X: AnyFloats
@@ -40,6 +41,7 @@ class Table:
     source: str = ""
     point_shape: tuple[int, ...] | None = None
     grid_shape: tuple[int, int] | None = None
+    scaling: AnyFloats | None = None
 
 
 def refuse(source: object, words: str) -> NoReturn:

@@ -156,5 +156,8 @@ def _check_missing(X: AnyFloats, names: list[str], source: str, keep: bool, noti
     row, column = (int(i) for i in np.argwhere(where)[0])
     words = f"the first in row {row + 1}, column {names[column]!r}"
     if not keep:
-        refuse(source, f"{count} values are missing, {words}; fill or drop them, or read with missing='keep'")
+        refuse(
+            source,
+            f"{count} values are missing, {words}; read with missing='drop', 'mean' or 'keep' (--read missing=drop)",
+        )
     notices.append(f"{count} values are missing (NaN), {words}")

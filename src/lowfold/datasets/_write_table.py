@@ -56,6 +56,15 @@ def write_table(
         write(temporary)
 
 
+ENDINGS = (".csv", ".tsv", ".parquet", ".npy")
+
+
+def check_table_ending(path: str | Path) -> None:
+    """Refuse a name whose ending says no kind of table."""
+    if Path(path).suffix.lower() not in ENDINGS:
+        raise FileProblem(f"{path}: tables are written as .csv, .tsv, .parquet or .npy; choose one of these endings")
+
+
 def _writer(
     target: Path, data: NDArray[Any], names: list[str], aside: dict[str, NDArray[Any]]
 ) -> Callable[[Path], None]:
@@ -87,7 +96,8 @@ def _writer(
             pq.write_table(table, str(file))
 
         return write_parquet
-    raise FileProblem(f"{target}: tables are written as .csv, .tsv, .parquet or .npy; choose one of these endings")
+    check_table_ending(target)
+    raise AssertionError(f"no writer for {suffix}")  # every allowed ending has one above
 
 
 def _write_text(

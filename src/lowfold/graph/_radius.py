@@ -41,7 +41,7 @@ def within_radius(
         if isinstance(source, Pairs):
             D = queries.distances if isinstance(queries, Pairs) else source.distances
             return _from_rows(lambda part: D[part], len(D), limit, queries is None)
-        assert queries is None or isinstance(queries, np.ndarray)
+        assert not isinstance(queries, (Pairs, Measured))
         Q = source.X if queries is None else queries
         if source.metric.feature_map is None:
             return _from_rows(lambda part: source.rows(Q[part]), len(Q), limit, queries is None)

@@ -67,7 +67,7 @@ def nearest(
         if isinstance(source, Pairs):
             D = queries.distances if isinstance(queries, Pairs) else source.distances
             return _select_rows(D, k, own=queries is None, run=run)
-        assert queries is None or isinstance(queries, np.ndarray)
+        assert not isinstance(queries, (Pairs, Measured))
         if source.metric.feature_map is None:
             return _unmapped(source, queries, k, run)
         F = source.features()

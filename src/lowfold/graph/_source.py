@@ -9,18 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from lowfold._core.errors import InvalidInput
+from lowfold._core.errors import InvalidInput, RepairWarning
+from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import Floats
+from lowfold._core.warn import warn
 from lowfold.graph._types import Neighbors
 from lowfold.metrics._dissimilarity import similarity_to_distance
 from lowfold.metrics._metric import Metric
+from lowfold.metrics._sparse import sparse_metric
 
 Points64 = NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Input of the first type: rows are points, `metric` says how far apart they are."""
+    """Input of the first type: rows are points, `metric` says how far apart they are; X may be `SparseRows`."""
 
     X: Points64
     metric: Metric
@@ -29,12 +32,22 @@ class Points:
     def n(self) -> int:
         return int(self.X.shape[0])
 
+    def __post_init__(self) -> None:
+        if isinstance(self.X, SparseRows):
+            object.__setattr__(self, "metric", sparse_metric(self.metric.name))
+
     def features(self, X: Points64 | None = None) -> Points64:
         """Rows after the metric's feature map, where Euclidean distance is the metric (before `finish`)."""
+        if isinstance(self.X, SparseRows):
+            raise InvalidInput("this needs dense rows; reduce the sparse ones first: lowfold.PCA(50) takes them")
         if self.metric.feature_map is None:
             raise InvalidInput(f"metric {self.metric.name!r} is not Euclidean after a map")
         X = self.X if X is None else X
         return np.ascontiguousarray(self.metric.feature_map(X if X.dtype.kind == "f" else X.astype(np.float64)))
+
+    def owned(self, given: Any) -> Points:
+        """With rows of its own where they are the caller's array, which may change; a memory map stays one."""
+        return Points(_own(self.X, given), self.metric)
 
     def subset(self, rows: NDArray[np.int64]) -> Points:
         return Points(self.X[rows], self.metric)
@@ -62,6 +75,10 @@ class Pairs:
     def n(self) -> int:
         return int(self.distances.shape[0])
 
+    def owned(self, given: Any) -> Pairs:
+        """With a matrix of its own where it is the caller's."""
+        return Pairs(_own(self.distances, given))
+
     def subset(self, rows: NDArray[np.int64]) -> Pairs:
         return Pairs(self.distances[np.ix_(rows, rows)])
 
@@ -76,13 +93,27 @@ class Measured:
     def n(self) -> int:
         return self.pairs.n
 
+    def owned(self, given: Any) -> Measured:
+        """Itself: the pairs were copied when they were read."""
+        return self
+
     def subset(self, rows: NDArray[np.int64]) -> Measured:
         return Measured(self.pairs.restrict(rows))
 
 
 Source = Points | Pairs | Measured
 
+
+def _own(array: Points64, given: Any) -> Points64:
+    if issparse(array) or isinstance(array, SparseRows):
+        return array.copy()
+    if isinstance(array.base, np.memmap) or isinstance(array, np.memmap) or not array.flags.writeable:
+        return array
+    return array.copy() if np.may_share_memory(array, np.asarray(given)) else array
+
+
 PRECOMPUTED = ("precomputed", "precomputed_squared", "precomputed_similarity")
+AFFINITY = "precomputed_affinity"  # weights of edges: read as lengths 1 / weight by the methods that take them
 
 
 def read_matrix(matrix: Any, kind: str, *, square: bool = True, diagonal: Floats | None = None) -> Pairs | Measured:
@@ -101,6 +132,8 @@ def read_matrix(matrix: Any, kind: str, *, square: bool = True, diagonal: Floats
         if not square:
             raise InvalidInput("new points need distances to the training points, not similarities: s(x, x) is unknown")
         return Pairs(similarity_to_distance(np.asarray(matrix)))
+    if kind == AFFINITY:
+        return Measured(_measured(_resistances(matrix, square=square), kind, square=square))
     if issparse(matrix):
         return Measured(_measured(matrix, kind, square=square))
     D = np.asarray(matrix)
@@ -108,6 +141,21 @@ def read_matrix(matrix: Any, kind: str, *, square: bool = True, diagonal: Floats
         D = D.astype(np.float64)
     _refuse_negative(np.fmin.reduce(D, axis=None, initial=0.0), "precomputed distances")
     return Pairs(np.sqrt(D) if kind == "precomputed_squared" else D)
+
+
+def _resistances(matrix: Any, *, square: bool) -> csr_array:
+    """1 / affinity where it is above 0; the mean of both directions, which is told where they differ."""
+    A = csr_array(matrix, dtype=np.float64, copy=True)
+    A.eliminate_zeros()
+    if len(A.data) and not (np.isfinite(A.data).all() and A.data.min() > 0):
+        raise InvalidInput(f"affinities must be finite and 0 or more, 0 for no edge; the smallest is {A.data.min():g}")
+    if square:
+        uneven = abs(A - A.T).max()
+        if uneven > 1e-6 * A.data.max(initial=0.0):
+            warn(f"the affinities are not symmetric (up to {uneven:.3g}); the mean is used", RepairWarning)
+            A = csr_array((A + A.T) / 2)
+    A.data = 1.0 / A.data
+    return A
 
 
 def _refuse_negative(least: float, what: str) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Function, Int, Limits, Null, Real
+from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import AnyFloats, Floats
 
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine")
@@ -55,6 +56,8 @@ class Mercer:
 
     def __call__(self, A: AnyFloats, B: AnyFloats) -> Floats:
         """The matrix k(a_i, b_j) in float64."""
+        if isinstance(A, SparseRows):
+            return self._sparse(A, B)
         return self._matrix(np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64))
 
     def _matrix(self, A: Floats, B: Floats) -> Floats:
@@ -77,9 +80,11 @@ class Mercer:
 
     def diagonal(self, A: AnyFloats) -> Floats:
         """k(a_i, a_i)."""
-        A = np.asarray(A, dtype=np.float64)
         if self.name in ("rbf", "laplacian"):
             return np.ones(len(A))
+        if isinstance(A, SparseRows):
+            return self._of_products(A.squares(), A.squares(), A.squares())
+        A = np.asarray(A, dtype=np.float64)
         if self.name == "callable":
             assert self.function is not None
             return np.array([self.function(a, a) for a in A], dtype=np.float64)
@@ -89,6 +94,23 @@ class Mercer:
         if self.name == "poly":
             return np.asarray((self.gamma * square + self.coef0) ** self.degree)
         return np.tanh(self.gamma * square + self.coef0) if self.name == "sigmoid" else square
+
+    def _sparse(self, A: SparseRows, B: SparseRows) -> Floats:
+        """The matrix of sparse rows, from their products."""
+        if self.name in ("laplacian", "callable"):
+            raise InvalidInput(f"kernel {self.name!r} takes dense rows; sparse ones go with 'rbf', 'linear' or 'poly'")
+        return self._of_products(A.products(B), A.squares()[:, None], B.squares()[None, :])
+
+    def _of_products(self, G: Floats, a: Floats, b: Floats) -> Floats:
+        """From inner products and squared lengths."""
+        if self.name == "rbf":
+            return np.exp(-self.gamma * np.maximum(a + b - 2 * G, 0.0))
+        if self.name == "cosine":
+            size = np.sqrt(a) * np.sqrt(b)
+            return G / np.where(size > 0, size, 1.0)
+        if self.name == "poly":
+            return np.asarray((self.gamma * G + self.coef0) ** self.degree)
+        return np.tanh(self.gamma * G + self.coef0) if self.name == "sigmoid" else G
 
     def _pairs(self, A: AnyFloats, B: AnyFloats) -> Floats:
         assert self.function is not None

@@ -12,7 +12,7 @@ from lowfold._core.types import Floats
 from lowfold.graph._types import Graph
 from lowfold.graph._weights import Weights
 
-Weighting = Literal["heat", "binary"] | Callable[[Floats], Floats]
+Weighting = Literal["heat", "binary", "affinity"] | Callable[[Floats], Floats]
 
 
 def auto_scale(graph: Graph) -> float:
@@ -67,7 +67,9 @@ def decreasing(graph: Graph, g: Callable[[Floats], Floats], *, loops: float = 0.
 
 
 def weigh(graph: Graph, weights: Weighting, scale: float, loops: float) -> Weights:
-    """Weights by name or function."""
+    """Weights by name or function; "affinity" is 1 / length, what a graph of given affinities was read from."""
     if callable(weights):
         return decreasing(graph, weights, loops=loops)
+    if weights == "affinity":
+        return Weights(graph, 1.0 / graph.lengths, np.full(graph.n, loops))
     return gaussian(graph, scale=scale, loops=loops) if weights == "heat" else binary(graph, loops=loops)

@@ -6,6 +6,7 @@ Nothing N x N is ever held in one piece. Each tile serves both its rows and its 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from lowfold._core.memory import fits
 from lowfold._core.parallel import run_blocks
 from lowfold._core.run import Run
+from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import AnyFloats, Floats
 from lowfold.kernels._functions import Mercer
 
@@ -50,11 +52,11 @@ class KernelOperator:
         if self.tiles:
             return self.tiles[number]
         rows, columns = self.place(number)
-        A = np.subtract(self.X[rows], self.mean, dtype=np.float64)
-        B = A if rows == columns else np.subtract(self.X[columns], self.mean, dtype=np.float64)
+        A = shifted_rows(self.X[rows], self.mean)
+        B = A if rows == columns else shifted_rows(self.X[columns], self.mean)
         if self.n <= EXACT:
             return self.kernel(A, B)
-        if self.kernel.name == "rbf":
+        if self.kernel.name == "rbf" and not isinstance(A, SparseRows):
             return _gaussian_single(A, B, self.kernel.gamma)
         return self.kernel(A, B).astype(np.float32)
 
@@ -104,7 +106,7 @@ class KernelOperator:
 
     def trace(self, row_means: Floats | None = None) -> float:
         """Sum of the eigenvalues; with the row means at hand this costs nothing."""
-        whole = float(self.kernel.diagonal(np.subtract(self.X, self.mean, dtype=np.float64)).sum())
+        whole = float(self.kernel.diagonal(shifted_rows(self.X, self.mean)).sum())
         if not self.center:
             return whole
         return whole - float((self.row_means() if row_means is None else row_means).sum())
@@ -174,6 +176,11 @@ def kernel_operator(X: AnyFloats, kernel: Mercer, *, center: bool = True, run: R
 
     run_blocks(work, op.count, n_jobs=op.n_jobs)
     return KernelOperator(X, mean, kernel, center, tuple(tiles), n_jobs=op.n_jobs)
+
+
+def shifted_rows(X: AnyFloats, mean: Floats) -> Any:
+    """X - mean in float64, for kernels of differences; sparse rows as they are."""
+    return X if isinstance(X, SparseRows) else np.subtract(X, mean, dtype=np.float64)
 
 
 def _part(index: int, n: int) -> slice:

@@ -191,8 +191,8 @@ class Lengths:
     def _to_queries(self, queries: NewPoints, index: NDArray[np.integer], inside: Floats) -> Floats:
         """Squared distances from each new point to the members of its patch; `inside` are theirs to each other."""
         if isinstance(self.source, Points):
-            assert isinstance(queries, np.ndarray)
-            return np.stack([self.source.rows(q[None], row)[0] for q, row in zip(queries, index)]) ** 2
+            assert not isinstance(queries, Neighbors)
+            return np.stack([self.source.rows(queries[i : i + 1], row)[0] for i, row in enumerate(index)]) ** 2
         if isinstance(queries, Neighbors):
             D = _measured(queries, np.repeat(np.arange(len(index)), index.shape[1]), index.ravel()).reshape(index.shape)
         else:

@@ -88,6 +88,10 @@ def random_entries(kind: str, k: int, D: int, *, density: float = 1 / 3, random_
     """The rule of a k x D random matrix; nothing is drawn yet."""
     if kind not in RANDOM_KINDS:
         raise InvalidInput(f"kind must be one of {', '.join(map(repr, RANDOM_KINDS))}; got {kind!r}")
+    if not 0 < density <= 1:
+        raise InvalidInput(
+            f"density must be above 0 and at most 1, the share of entries that are not 0; got {density!r}"
+        )
     rng = generator(random_state)
     return RandomEntries(kind, D, k, tuple(int(word) for word in rng.integers(0, 2**32, size=4)), density)
 

@@ -58,6 +58,7 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     learned: ClassVar[Mapping[str, LearnedMetric]] = {}  # distances of the method's own, by kind
     supervised: ClassVar[bool] = False
     stages: ClassVar[Stages]  # (data) -> what the fit will do, with bytes
+    by_size: ClassVar[bool] = True  # False: multiplying a column by a number changes nothing
     keeps_data: ClassVar[bool] = True  # False: the map alone places new points, and the training rows are let go
 
     # What a method writes -------------------------------------------------------------------------------------------
@@ -80,13 +81,16 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         self._check(data)
         with single_threaded_blas(), watched(self) as watch:
             run = replace(self._run(), watch=watch)
-            fit = with_inverse(self._embed(data, run), data.source if self.keeps_data else None, run)
+            fit = self._embed(data, run)
+            if self.keeps_data and data.source is not None:
+                data = replace(data, source=data.source.owned(X))
+            fit = with_inverse(fit, data.source if self.keeps_data else None, run)
             self._keep(fit, data)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.floating]:
-        """Embed the rows of X and return `embedding_`."""
-        return self.fit(X, y).embedding_
+        """Embed the rows of X and return a copy of `embedding_`, which the caller may change."""
+        return self.fit(X, y).embedding_.copy()
 
     def transform(self, X: Any) -> NDArray[np.floating]:
         """Place new points. A point at distance exactly 0 from a training point is that point."""

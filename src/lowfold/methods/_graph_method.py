@@ -84,7 +84,7 @@ class GraphMethod(Nearest, Distances, Solved, Method):
             found["neighbors_"] = near.neighbors
         if near.second is not None:
             found["class_neighbors_"] = near.second
-        rules = Rules(needs.query_neighbors(asked, data.n), self.radius, self.search)
+        rules = Rules(needs.query_neighbors(asked, data.source, data.n), self.radius, self.search)
         return replace(fit, extra={**found, **fit.extra}, rules=rules)
 
     @final

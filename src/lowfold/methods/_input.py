@@ -5,24 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from lowfold._core.errors import InvalidInput
+from lowfold._core.errors import InvalidInput, RepairWarning
+from lowfold._core.sparse_rows import SparseRows
+from lowfold._core.warn import warn
 from lowfold._cuda import arrived
-from lowfold.graph._foreign import known_graph
-from lowfold.graph._source import PRECOMPUTED, Measured, Pairs, Points, read_matrix
+from lowfold.graph._foreign import is_networkx, known_graph
+from lowfold.graph._networkx import affinity_graph
+from lowfold.graph._source import AFFINITY, PRECOMPUTED, Measured, Pairs, Points, read_matrix
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods._fit import Data, Queries
 from lowfold.metrics._resolve import resolve_metric
+from lowfold.metrics._scales import tell_scales
+from lowfold.metrics._sparse import sparse_metric
 
 LARGEST, SMALLEST = 1e70, 1e-70  # fourth powers of distances and sums over points stay inside float64
 FLOATS = [np.float64, np.float32]
+BY_SIZE = ("euclidean", "sqeuclidean", "minkowski", "manhattan", "cityblock", "l1", "chebyshev", "template")
+"""Metrics in which a column counts by its size."""
 
 
 ANSWERING = ("fit", "fit_transform", "transform", "inverse_transform")
@@ -107,12 +114,18 @@ def euclidean(X: NDArray[np.floating]) -> Points:
 
 @dataclass(frozen=True)
 class AnySource:
-    """Points, a matrix of distances or a ready graph; with y where the method is supervised."""
+    """Points, a matrix of distances or a ready graph; with y where the method is supervised.
+
+    `sparse`: rows may be sparse; what the method asks of points are distances alone.
+    """
+
+    sparse: bool = True
 
     def data(self, method: Any, X: Any, y: Any) -> Data:
         labels = _labels(method, y) if method.supervised else None
         kept = {} if labels is None else {"classes_": np.unique(labels)}
-        X = known_graph(X)
+        metric = getattr(method, "metric", "euclidean")
+        X = affinity_graph(X) if is_networkx(X) and metric == AFFINITY else known_graph(X)
         if isinstance(X, (Graph, Neighbors)):
             X.check()
             method.n_features_in_ = X.n
@@ -120,15 +133,13 @@ class AnySource:
                 raise InvalidInput(f"a graph of {X.n} sample cannot be embedded; at least 2 are needed")
             given = {"neighbors": X} if isinstance(X, Neighbors) else {"graph": X}
             return Data(None, labels=labels, kept=kept, **given)
-        metric = getattr(method, "metric", "euclidean")
-        if isinstance(metric, str) and metric in PRECOMPUTED:
+        if isinstance(metric, str) and metric in (*PRECOMPUTED, AFFINITY):
             return Data(_read_matrix(method, X, metric, reset=True), labels=labels, kept=kept)
         if issparse(X):
-            raise InvalidInput(
-                "X is sparse; a sparse matrix is used with metric='precomputed' (distances) only. Reduce sparse "
-                "features first (RandomProjection takes sparse input), or pass X.toarray()"
-            )
+            return Data(_sparse_points(method, X, metric, self.sparse), labels=labels, kept=kept)
         points = read_points(method, X, reset=True, least=2)
+        if metric in BY_SIZE:
+            _tell_named_scales(method, points)
         params = getattr(method, "metric_params", None)
         return Data(Points(points, resolve_metric(metric, params, points)), labels=labels, kept=kept)
 
@@ -139,13 +150,14 @@ class AnySource:
                 f"{type(method).__name__} was fitted on a graph, which says nothing about new points; fit it on points "
                 "or on a matrix of distances"
             )
-        if isinstance(metric, str) and metric in PRECOMPUTED:
+        if isinstance(metric, str) and metric in (*PRECOMPUTED, AFFINITY):
             return _as_trained(_read_matrix(method, X, metric, reset=False), trained)
-        if issparse(X):
-            raise InvalidInput("X is sparse; pass X.toarray()")
+        if issparse(X) or isinstance(trained.X, SparseRows):
+            return cast("Queries", as_trained_rows(method, X, trained.X))
         return read_points(method, X, reset=False)
 
     def tags(self, method: Any, tags: Any) -> Any:
+        tags.input_tags.sparse = self.sparse
         return tags
 
 
@@ -157,11 +169,14 @@ class Rows:
     sparse: bool = False
     nd: bool = False
     positive: bool = False
+    least: int = 2  # rows to fit
 
     def data(self, method: Any, X: Any, y: Any) -> Data:
         if isinstance(known_graph(X), (Graph, Neighbors)):
             raise InvalidInput("this needs the points themselves; the input was a matrix of distances or a graph")
         rows = self.read(method, X, reset=True)
+        if not self.nd and not issparse(rows) and isinstance(rows, np.ndarray):
+            _tell_named_scales(method, rows)
         empty = np.flatnonzero(np.isnan(rows).all(axis=0)) if self.gaps else np.empty(0)
         if len(empty):
             raise InvalidInput(
@@ -181,12 +196,13 @@ class Rows:
         """The rows, checked."""
         if issparse(X) and not self.sparse:
             raise InvalidInput(
-                f"X is sparse, and {type(method).__name__} takes dense rows; RandomProjection takes sparse ones, or "
-                "pass X.toarray()"
+                f"X is sparse, and {type(method).__name__} takes dense rows: reduce them first by lowfold.PCA(50), "
+                "which takes sparse ones, or pass X.toarray()"
             )
-        least = 2 if reset and not self.sparse else 1
-        rows = read_points(method, X, reset=reset, least=least, gaps=self.gaps, sparse=self.sparse, nd=self.nd)
-        if self.positive and rows.min(initial=0.0) < 0:
+        rows = read_points(
+            method, X, reset=reset, least=self.least if reset else 1, gaps=self.gaps, sparse=self.sparse, nd=self.nd
+        )
+        if self.positive and rows.min() < 0:
             raise InvalidInput(
                 f"Negative values in data passed to {type(method).__name__}: X must be 0 or more, its smallest is "
                 f"{rows.min():g}"
@@ -200,6 +216,42 @@ class Rows:
         tags.input_tags.three_d_array = self.nd
         tags.input_tags.positive_only = self.positive
         return tags
+
+
+@dataclass(frozen=True)
+class DenseOrSparseRows(Rows):
+    """Rows of features; CSR ones as `SparseRows`."""
+
+    sparse: bool = True
+
+    def read(self, method: Any, X: Any, *, reset: bool) -> Any:
+        rows = super().read(method, X, reset=reset)
+        return SparseRows(csr_array(rows)) if issparse(rows) else rows
+
+
+def _sparse_points(method: Any, X: Any, metric: Any, allowed: bool) -> Points:
+    if not allowed:
+        raise InvalidInput(
+            f"X is sparse, and {type(method).__name__} takes dense rows: reduce them first by lowfold.PCA(50), which "
+            "takes sparse ones, or pass X.toarray(). A sparse matrix of distances needs metric='precomputed'"
+        )
+    rows = SparseRows(csr_array(read_points(method, X, reset=True, least=2, sparse=True)))
+    return Points(rows, sparse_metric(metric))  # type: ignore[arg-type]
+
+
+def as_trained_rows(method: Any, X: Any, trained: Any) -> Any:
+    """New rows, sparse or dense as those of the fit are."""
+    if not isinstance(trained, SparseRows):
+        raise InvalidInput(f"X is sparse, but {type(method).__name__} was fitted on dense rows; pass X.toarray()")
+    rows = read_points(method, X, reset=False, sparse=True)
+    return SparseRows(csr_array(rows))
+
+
+def _tell_named_scales(method: Any, X: NDArray[np.floating]) -> None:
+    """Columns with names are measurements, each in its unit; an array without may be pixels of one picture."""
+    names = getattr(method, "feature_names_in_", None)
+    if names is not None and method.by_size:
+        tell_scales(X, list(names))
 
 
 def _labels(method: Any, y: Any) -> NDArray[Any]:
@@ -222,7 +274,25 @@ def _read_matrix(estimator: Any, X: Any, metric: str, *, reset: bool) -> Pairs |
         ensure_min_samples=2 if reset else 1,
         ensure_all_finite=False,
     )
-    return read_matrix(checked, metric, square=reset)
+    read = read_matrix(checked, metric, square=reset)
+    if reset and metric in ("precomputed", "precomputed_squared"):
+        _tell_affinity(checked)
+    return read
+
+
+def _tell_affinity(matrix: Any) -> None:
+    """Distances have zeros on the diagonal; the largest value of every row there is what affinities have."""
+    sparse = hasattr(matrix, "tocsr")
+    diagonal = matrix.diagonal() if sparse else np.diagonal(matrix)
+    if not np.nanmax(np.abs(diagonal), initial=0.0) > 0:
+        return
+    largest = matrix.max(axis=1).toarray().ravel() if sparse else np.fmax.reduce(matrix, axis=1)
+    if (diagonal >= largest).all():
+        warn(
+            "every row's largest value stands on the diagonal: this looks like affinities, not distances; use "
+            f"metric={AFFINITY!r} (LaplacianEigenmaps, SpectralClustering) or metric='precomputed_similarity'",
+            RepairWarning,
+        )
 
 
 def _as_trained(queries: Pairs | Measured, trained: Any) -> Pairs | Measured:

@@ -19,6 +19,7 @@ from lowfold.lowrank._principal import range_basis
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod, neighbors_within_limits
+from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._linear_method import AffineMap, at_most_rank, project, regression_back
 from lowfold.methods._parameters import PointMetric
 from lowfold.methods._stages import Stages, linear_graph_stages
@@ -51,6 +52,7 @@ class LinearGraphMethod(PointMetric, GraphMethod):
     solver: Any = fixed(default="auto", init=False)
     tol: Any = fixed(default=1e-6, init=False)
 
+    reader: ClassVar[Reader] = AnySource(sparse=False)
     checks: ClassVar[tuple[Check, ...]] = (at_most_rank, neighbors_within_limits)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
+from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import Floats
 from lowfold.graph._types import Neighbors
 from lowfold.methods._base import Check, Method
@@ -37,6 +38,8 @@ class AffineMap(Extension):
 
 def project(X: NDArray[np.floating], mean: Floats, W: Floats, run: Run) -> Floats:
     """(X - mean) W by fixed blocks of rows, in float64."""
+    if isinstance(X, SparseRows):
+        return np.asarray(X @ W - mean @ W)
     out = np.empty((len(X), W.shape[1]))
     parts = block_slices(len(X), max(256, 2**20 // max(X.shape[1], 1)))
 
@@ -61,7 +64,7 @@ def regression_back(Y: Floats, X: NDArray[np.floating], mean: Floats) -> Floats:
 def at_most_rank(method: Any, data: Data) -> None:
     """n rows of D features span at most min(n, D) directions."""
     n, D = data.points().X.shape
-    if method.n_components > min(n, D):
+    if isinstance(method.n_components, (int, np.integer)) and method.n_components > min(n, D):
         raise InvalidInput(
             f"n_components of {type(method).__name__} must be at most min(n_samples, n_features) = {min(n, D)} for "
             f"n_samples = {n} and n_features = {D}; got {method.n_components}"

@@ -18,7 +18,7 @@ from lowfold._core.limits import Choice, Flag, Function, Int, Null, Real, RealAr
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator, Operator, SparseOperator
 from lowfold._core.parallel import block_slices, run_blocks
-from lowfold._core.params import param
+from lowfold._core.params import fixed, param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._types import Neighbors
@@ -30,9 +30,11 @@ from lowfold.methods._parameters import Distances, Seeded
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._stages import FLOAT, Stage, Stages, read_stage
 from lowfold.optimize._descend import descend_rows, polish_rows
-from lowfold.optimize._momentum import Layout, default_momentum, momentum_descent
+from lowfold.optimize._momentum import SWITCH, Layout, default_momentum, momentum_descent
 from lowfold.optimize._neighbor import Affinities, SparseAffinities, row_divergence
 from lowfold.optimize._perplexity import row_bandwidths, row_probabilities
+
+FAR = 4.0  # radii of the layout beyond which a new point has not found a place but left
 
 
 def _distances_given(method: Any, data: Data) -> None:
@@ -93,7 +95,9 @@ class NeighborEmbedding(Distances, Seeded, Method):
         False, Flag(), "Let every coordinate's step grow while its gradient keeps its sign and shrink when it turns."
     )
     max_iter: int = param(1000, Int(1), "Iterations at most.")
-    min_grad_norm: float = param(1e-07, Real(0), "Stop below this norm of the gradient.")
+    min_grad_norm: float = param(
+        1e-07, Real(0), "Stop below this norm of the gradient, relative to a layout of norm below 1."
+    )
     n_iter_without_progress: int = param(
         300, Int(1), "Stop after as many iterations without a lower cost. It is looked at every 50."
     )
@@ -105,6 +109,7 @@ class NeighborEmbedding(Distances, Seeded, Method):
     )
 
     student: ClassVar[bool] = False
+    early_exaggeration_iter: Any = fixed(default=SWITCH, init=False)
 
     @abstractmethod
     def _affinities(self, data: Data, perplexity: float, run: Run) -> Affinities:
@@ -157,6 +162,7 @@ class NeighborEmbedding(Distances, Seeded, Method):
                 momentum=self._momentum(),
                 gains=self.gains,
                 exaggeration=float(self.early_exaggeration),
+                exaggeration_iter=self.early_exaggeration_iter,
                 min_grad_norm=self.min_grad_norm,
                 patience=self.n_iter_without_progress,
                 callback=self.callback,
@@ -187,7 +193,8 @@ class NeighborRow(Extension):
     """Least KL(P_x || Q_x) over the new row: its probabilities of the training points, all of them held.
 
     Descends from two places, the mean of its neighbours by their probabilities and its nearest point; the better
-    counts.
+    counts. Probabilities that are nearly all equal have their minimum at infinity, where Q is equal too: what leaves
+    the layout by far stays at the mean.
     """
 
     perplexity: float
@@ -200,6 +207,8 @@ class NeighborRow(Extension):
         out = np.empty((m, Y.shape[1]))
         parts = block_slices(m, int(np.clip(8_000_000 // Y.size, 1, 64)))
         near = found.indices[found.indptr[:-1]]
+        centre = Y.mean(axis=0)
+        reach = FAR * float(np.linalg.norm(Y - centre, axis=1).max())
 
         def work(b: int) -> None:
             part = parts[b]
@@ -208,10 +217,13 @@ class NeighborRow(Extension):
             def function(rows: Floats, which: Any) -> tuple[Floats, Floats]:
                 return row_divergence(P[which], Y, rows, self.student)
 
-            first, first_cost = descend_rows(function, np.einsum("mn,nd->md", P, Y), tol=1e-7)
+            mean = np.einsum("mn,nd->md", P, Y)
+            first, first_cost = descend_rows(function, mean, tol=1e-7)
             second, second_cost = descend_rows(function, Y[near[part]], tol=1e-7)
             better = np.where((second_cost < first_cost)[:, None], second, first)
-            out[part] = polish_rows(function, better)[0]
+            polished = polish_rows(function, better)[0]
+            inside = np.linalg.norm(polished - centre, axis=1) <= reach
+            out[part] = np.where(inside[:, None], polished, mean)
 
         run_blocks(work, len(parts), n_jobs=run.n_jobs)
         return out

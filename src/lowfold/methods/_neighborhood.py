@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from lowfold._core.errors import Disconnected, DisconnectedWarning, InvalidInput, ShortcutWarning
+from lowfold._core.errors import Disconnected, DisconnectedWarning, InvalidInput, RepairWarning, ShortcutWarning
 from lowfold._core.run import Run
 from lowfold._core.types import Ints
 from lowfold._core.warn import warn
@@ -24,11 +24,14 @@ from lowfold.graph._components import by_size, components
 from lowfold.graph._connect import connecting_k, find_bridges
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
 from lowfold.graph._shortcuts import SURE, find_shortcuts, without_edges, without_neighbors
-from lowfold.graph._source import Source, euclidean_rows
+from lowfold.graph._source import Measured, Pairs, Source, euclidean_rows
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._patches import Patches
 from lowfold.methods._closed_classes import closed_class_labels
 from lowfold.methods._fit import Connected, Data, Fit
+from lowfold.metrics._dissimilarity import asymmetry
+
+UNEVEN = 1e-6  # of the largest distance: what float32 leaves between two directions
 
 FEW = 10  # a neighbourhood that the default has grown to is at most one in so many of the points
 FEWEST = 50  # points below which a gap of the sample cannot be told from one of the data
@@ -56,8 +59,14 @@ class Asked:
             return None if self.radius is not None else min(n - 1, max(default_neighbors(n), usual, least))
         return int(self.n_neighbors) if np.ndim(self.n_neighbors) == 0 else np.asarray(self.n_neighbors)
 
+    def takes_all(self, source: Source | None) -> bool:
+        """A sparse matrix is a graph already: all its entries count unless some are asked for."""
+        return isinstance(source, Measured) and self.n_neighbors is None and self.radius is None
+
     def nearest(self, source: Source, k: int | Ints | None, run: Run) -> Neighbors:
         """The plain search."""
+        if isinstance(source, Measured) and self.takes_all(source):
+            return source.pairs
         return neighborhoods(source, n_neighbors=k, radius=self.radius, search=self.search, run=run)
 
 
@@ -106,18 +115,18 @@ class Needs:
     landmarks: Callable[[Source, Run], Ints] | None = None
     corner: Callable[[Connected], Fit | None] | None = None
 
-    def query_neighbors(self, asked: Asked, n: int) -> int | None:
+    def query_neighbors(self, asked: Asked, source: Source | None, n: int) -> int | None:
         """How many neighbours a new point has."""
         k = asked.k(n, self.least)
-        if k is None:
-            return None
+        if k is None or asked.takes_all(source):
+            return None if k is None else n
         return min(int(np.median(k)) + 1, n) if self.one_more else int(np.median(k))
 
 
 def check_neighbors(data: Data, asked: Asked, needs: Needs) -> None:
     """Refuse a number of neighbours that the points do not have or the method cannot use."""
     k = asked.k(data.n, needs.least)
-    if k is None or data.source is None:
+    if k is None or data.source is None or asked.takes_all(data.source):
         return
     if np.max(k) > data.n - 1:
         raise InvalidInput(
@@ -132,7 +141,7 @@ def check_neighbors(data: Data, asked: Asked, needs: Needs) -> None:
 
 def connect(data: Data, asked: Asked, needs: Needs, run: Run) -> Connected:
     """Neighbourhoods as asked and needed; where they fall apart they are joined, or left apart with their labels."""
-    k = asked.k(data.n, needs.least)
+    k = None if asked.takes_all(data.source) else asked.k(data.n, needs.least)
     near = _found(data, asked, needs, k, run)
     by_neighbors = needs.graph is None and not isinstance(needs.hangs, Always)
     if asked.on_shortcut != "ignore" and by_neighbors and not needs.apart:
@@ -158,6 +167,8 @@ def _found(data: Data, asked: Asked, needs: Needs, k: int | Ints | None, run: Ru
         return replace(near, capped=needs.capped, y=data.labels)
     if data.source is None:
         raise InvalidInput(f"{asked.method} needs points, distances or a graph")
+    if isinstance(data.source, Pairs):
+        _tell_asymmetry(data.source, run)
     search = needs.search or asked.nearest
     found = search(data.source, k, run)
     if needs.distinct and needs.search is None:
@@ -185,6 +196,17 @@ def without_shortcuts(near: Connected, asked: Asked, run: Run) -> Connected:
         return replace(near, shortcuts=found)
     edges = None if near.edges is None else without_edges(near.edges, found)
     return replace(near, shortcuts=found, edges=edges, found=without_neighbors(near.found, found))
+
+
+def _tell_asymmetry(source: Pairs, run: Run) -> None:
+    """Neighbours are those of each row; of two lengths of one edge the shorter counts."""
+    uneven = asymmetry(source.distances, n_jobs=run.n_jobs)
+    if uneven > UNEVEN * np.max(source.distances, initial=0.0, where=np.isfinite(source.distances)):
+        warn(
+            f"the distances are not symmetric (up to {uneven:.3g}): neighbours are taken from each row, and of the two "
+            "lengths of an edge the shorter; pass (D + D.T) / 2 for the mean",
+            RepairWarning,
+        )
 
 
 def _joined(near: Connected, words: str, run: Run) -> Connected:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from lowfold._core.limits import Choice, Flag, Function, Int, IntArray, Jobs, Null, Real, Seed, Table
 from lowfold._core.params import Declared, param, positional
 from lowfold._core.types import Ints
 from lowfold.graph._search import SEARCHES
-from lowfold.graph._source import PRECOMPUTED
+from lowfold.graph._source import AFFINITY, PRECOMPUTED
+from lowfold.methods._elsewhere import PARAMETERS
 from lowfold.metrics._table import METRICS
 from lowfold.spectral._solvers import SOLVERS
 
@@ -33,10 +34,18 @@ class Output(Declared):
         "Output as the theory gives it, with Y'Y = I, or with unit variance in every column. One linear map, undone by "
         "`inverse_transform`.",
     )
+    random_state: Any = param(
+        0,
+        Seed(),
+        Null("fresh entropy"),
+        "Taken by every method; this one uses no random numbers, and gives the same result for every value.",
+    )
     n_jobs: int | None = param(
         None, Jobs(), Null("all cores allowed"), "Threads; None is all cores allowed. Changes time, never results."
     )
-    verbose: bool = param(False, Flag(), "Show the stages and their times on stderr.")
+    verbose: bool | int = param(False, Flag(), Int(0), "Show the stages and their times on stderr.")
+
+    elsewhere: ClassVar[Mapping[str, str]] = PARAMETERS
 
 
 class Distances(Declared):
@@ -48,9 +57,25 @@ class Distances(Declared):
         Function("f(x, y) -> distance"),
         'A name of `lowfold.metrics.METRICS`, a function f(x, y), or "precomputed", "precomputed_squared", '
         '"precomputed_similarity" when X is a matrix (NaN or an absent entry is unmeasured, a stored zero is a '
-        "distance of zero). A ready `Graph` or `Neighbors` is passed as X.",
+        "distance of zero; a sparse one is used whole unless n_neighbors or radius is given). A ready `Graph` or "
+        "`Neighbors`, or a graph of NetworkX, is passed as X.",
     )
     metric_params: dict[str, Any] | None = param(None, Table(), Null("defaults"), "Parameters of the metric.")
+
+
+class Affinities(Distances):
+    """Distances, or the weights themselves."""
+
+    metric: Any = param(
+        "euclidean",
+        Choice((*METRICS, *PRECOMPUTED, AFFINITY)),
+        Function("f(x, y) -> distance"),
+        'A name of `lowfold.metrics.METRICS`, a function f(x, y), or "precomputed", "precomputed_squared", '
+        '"precomputed_similarity" when X is a matrix (NaN or an absent entry is unmeasured, a stored zero is a '
+        'distance of zero). With "precomputed_affinity" X holds the weights w_ij of the edges, 0 or absent for none, '
+        "and `weights` and `scale` have no say; `graph_` has lengths 1 / w_ij. A ready `Graph` or `Neighbors`, or a "
+        "graph of NetworkX, is passed as X.",
+    )
 
 
 class Nearest(Declared):

@@ -49,7 +49,7 @@ def embed_pieces(method: Any, near: Connected, asked: Asked, needs: Needs, run: 
     for part, fit, offset in zip(parts, fits, _side_by_side([fit.coordinates for fit in fits]), strict=True):
         assert part.rows is not None
         coordinates[part.rows] = fit.coordinates + offset
-        rules = Rules(needs.query_neighbors(asked, part.n), asked.radius, asked.search)
+        rules = Rules(needs.query_neighbors(asked, part.source, part.n), asked.radius, asked.search)
         pieces.append(Piece(part.rows, replace(fit, rules=rules).trained(part.source), fit.extend, offset))
     piece_of = np.where(near.labels < len(pieces), near.labels, -1)
     extra = _gathered(method, [piece.rows for piece in pieces], [fit.extra for fit in fits], near.n)

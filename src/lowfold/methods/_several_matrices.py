@@ -26,12 +26,13 @@ from lowfold.methods._stages import FLOAT, Stage, Stages, read_stage
 from lowfold.metrics._dissimilarity import similarity_to_distance
 
 
-def read_stack(X: Any, kind: str, *, square: bool) -> Floats:
+def read_stack(X: Any, kind: str, *, square: bool) -> AnyFloats:
     """Distances (m, rows, n) from a 3-D array or a list of matrices; a single matrix is a stack of one."""
     if issparse(X) or (isinstance(X, (list, tuple)) and any(issparse(part) for part in X)):
         raise InvalidInput("several matrices are passed dense, with NaN for unmeasured pairs; got a sparse one")
     try:
-        A = np.array(X, dtype=np.float64)
+        A = np.array(X)
+        A = A if A.dtype == np.float32 else A.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput(
             f"X must be an array (matrices, n, n) or a list of n x n matrices of one size, all numbers ({error})"
@@ -73,9 +74,9 @@ class SeveralSquares:
 
     def data(self, method: Any, X: Any, y: Any) -> Data:
         matrices = read_stack(X, method.metric, square=True)
-        matrices = np.stack([np.asarray(symmetric_dissimilarities(D), dtype=np.float64) for D in matrices])
+        matrices = np.stack([np.asarray(symmetric_dissimilarities(D), dtype=matrices.dtype) for D in matrices])
         method.n_features_in_ = matrices.shape[2]
-        merged = merge(matrices, *method._merging(len(matrices)))[0]
+        merged = merge(matrices.astype(np.float64), *method._merging(len(matrices)))[0]
         return Data(Pairs(merged), given=matrices, kept={"n_matrices_": len(matrices)})
 
     def queries(self, method: Any, X: Any) -> Queries:

@@ -17,6 +17,7 @@ from scipy.sparse import csr_array, eye_array
 from lowfold._core.memory import fits, pretty_bytes
 from lowfold._core.operators import DenseOperator, SparseOperator
 from lowfold._core.parallel import resolve_jobs
+from lowfold._core.sparse_rows import SparseRows
 from lowfold.graph._geodesic_gram import pass_bytes
 from lowfold.graph._geodesics import geodesic_dtype
 from lowfold.graph._neighborhoods import neighborhoods
@@ -24,6 +25,7 @@ from lowfold.graph._search import select_search
 from lowfold.graph._source import Pairs, Points
 from lowfold.graph._types import Neighbors
 from lowfold.kernels._kernel_operator import EXACT, GROUPS, TILE
+from lowfold.lowrank._component_count import components_to_compute
 from lowfold.methods._fit import Data
 from lowfold.spectral._doors import select_solver
 from lowfold.spectral._factor import count_fill
@@ -84,7 +86,9 @@ def _bytes(X: Any) -> float:
 
 
 def values(data: Data) -> float:
-    """The rows in float64."""
+    """The rows in float64; of sparse ones what is stored."""
+    if isinstance(data.points().X, SparseRows):
+        return _bytes(data.points().X)
     return FLOAT * float(np.prod(data.points().X.shape))
 
 
@@ -139,7 +143,7 @@ def principal_stages(model: Any, data: Data) -> list[Stage]:
     n, D = data.points().X.shape
     side = min(n, D)
     what = f"{side} x {side} {'covariance' if side == D else 'Gram matrix'}, dense"
-    output = 2 * FLOAT * n * columns(model)
+    output = 2 * FLOAT * n * components_to_compute(model.n_components, n, D)
     return [read_stage(data), Stage("principal axes", what, 3 * FLOAT * side**2 + output + BLOCKS)]
 
 
@@ -288,6 +292,8 @@ def _found(model: Any, data: Data) -> Neighbors | None:
         return data.graph.neighbors()
     if data.n > COUNTED or data.source is None:
         return None
+    if model._asked().takes_all(data.source):
+        return data.source.pairs  # type: ignore[union-attr] # a sparse matrix is used whole
     k = model._asked().k(data.n, model._needs().least)
     return neighborhoods(data.source, n_neighbors=k, radius=model.radius, search=model.search, run=model._run())
 

@@ -12,7 +12,6 @@ from lowfold.methods._independent import REPEATED, dependence
 
 FEW = 3  # points that may not hold a coordinate by themselves
 HELD = 0.95  # share of a coordinate's sum of squares that they hold then
-LASTING = 1e-12  # of the largest eigenvalue: below it a direction is rounding
 ENOUGH_TO_TELL = 100  # points below which three are a group
 
 
@@ -49,14 +48,3 @@ def held_by_few(Y: Floats) -> Ints:
     squares = np.sort((Y - np.median(Y, axis=0)) ** 2, axis=0)
     total = squares.sum(axis=0)
     return np.flatnonzero((total > 0) & (squares[-FEW:].sum(axis=0) > HELD * total))
-
-
-def tell_missing(name: str, values: Floats, lasting: float = LASTING) -> None:
-    """Warn of directions that do not exist: eigenvalues of a Gram matrix that are not positive."""
-    missing = int((values <= lasting * max(float(values[0]), 0.0)).sum())
-    if missing:
-        warn(
-            f"{name} has {len(values) - missing} directions with a positive eigenvalue, so {missing} of the "
-            f"{len(values)} coordinates are 0; use n_components={max(1, len(values) - missing)}",
-            AccuracyWarning,
-        )

@@ -14,7 +14,6 @@ from lowfold._core.errors import InvalidInput, RepairWarning
 from lowfold._core.limits import Flag
 from lowfold._core.memory import require
 from lowfold._core.operators import CentredGram
-from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.warn import warn
@@ -25,10 +24,11 @@ from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import Distances, Seeded, Solved
 from lowfold.methods._placing.maps import Barycentric, GramRow, Impossible
 from lowfold.methods._stages import Stages, pair_stages
-from lowfold.methods._telling import LASTING, tell_missing
+from lowfold.metrics._dissimilarity import asymmetry
 from lowfold.metrics._pairwise import pairwise
 from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift
+from lowfold.spectral._types import positive_values
 
 
 class ClassicalMDS(Distances, Seeded, Solved, Method):
@@ -69,8 +69,7 @@ class ClassicalMDS(Distances, Seeded, Solved, Method):
         shift = minimal_shift(D, run=run) if self.additive_constant else 0.0
         G = centred_gram(D, shift=shift, run=run)
         pairs = largest(G, self.n_components, null=np.ones((data.n, 1)), negligible=1e-10, run=run)
-        kept = np.where(pairs.values > LASTING * max(pairs.values[0], 0.0), pairs.values, 0.0)
-        tell_missing(type(self).__name__, pairs.values)
+        kept = positive_values(pairs.values, "the Gram matrix of the dissimilarities")
         left_out = G.trace() - kept.sum()
         return Fit(
             coordinates=pairs.vectors * np.sqrt(kept),
@@ -100,8 +99,8 @@ class ClassicalMDS(Distances, Seeded, Solved, Method):
             return pairwise(source.X, metric=source.metric, n_jobs=run.n_jobs)
         if isinstance(source, Measured) or source is None:
             raise InvalidInput(
-                "ClassicalMDS needs all pairs; a sparse matrix or a graph has unmeasured ones: use Isomap, which fills "
-                "them in by shortest paths, or MetricMDS, which leaves them out"
+                "ClassicalMDS needs all pairs; a sparse matrix or a graph has unmeasured ones: use MetricMDS, which "
+                "leaves them out, or Isomap, which fills them in by shortest paths"
             )
         return _repaired(source, run)
 
@@ -119,12 +118,13 @@ def _repaired(source: Pairs, run: Run) -> NDArray[np.floating]:
     if not np.isfinite(size):
         i, j = np.argwhere(~np.isfinite(D))[0]
         raise InvalidInput(
-            f"the dissimilarity of points {i} and {j} is {D[i, j]}; ClassicalMDS needs all pairs: use Isomap"
+            f"the dissimilarity of points {i} and {j} is {D[i, j]}; ClassicalMDS needs all pairs: use MetricMDS, which "
+            "leaves unmeasured ones out"
         )
-    asymmetry = _asymmetry(D, run)
-    if asymmetry > 1e-6 * size:
+    uneven = asymmetry(D, n_jobs=run.n_jobs)
+    if uneven > 1e-6 * size:
         warn(
-            f"the dissimilarities are not symmetric (up to {asymmetry:.3g}); the mean of both directions is used",
+            f"the dissimilarities are not symmetric (up to {uneven:.3g}); the mean of both directions is used",
             RepairWarning,
         )
         D = (D + D.T) / 2
@@ -133,16 +133,3 @@ def _repaired(source: Pairs, run: Run) -> NDArray[np.floating]:
         D = D.copy()
         np.fill_diagonal(D, 0.0)
     return D
-
-
-def _asymmetry(D: NDArray[np.floating], run: Run) -> float:
-    """max |D - D'|, by pairs of tiles that fit the cache."""
-    tiles = block_slices(len(D), 256)
-    worst = np.zeros(len(tiles))
-
-    def work(i: int) -> None:
-        a = tiles[i]
-        worst[i] = max(float(np.abs(D[a, b] - D[b, a].T).max()) for b in tiles[i:])
-
-    run_blocks(work, len(tiles), n_jobs=run.n_jobs)
-    return float(worst.max(initial=0.0))

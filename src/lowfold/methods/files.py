@@ -24,6 +24,7 @@ from lowfold._core.limits import check_limits
 from lowfold.datasets._file_table import existing_file, parsing, refuse
 from lowfold.datasets._read_arrays import _npy
 from lowfold.datasets._write_table import replacing
+from lowfold.methods._file_checks import misfit
 from lowfold.methods.registry import BY_NAME
 from lowfold.methods.registry import load as load_class
 
@@ -70,6 +71,7 @@ CLASSES: dict[str, str] = {
     "ReconstructionRow": "lowfold.methods._placing.patches",
     "RidgePreimage": "lowfold.methods._placing.preimages",
     "SparseErrorRow": "lowfold.methods.robust_pca",
+    "SparseRows": "lowfold._core.sparse_rows",
     "StressRow": "lowfold.methods._placing.stress",
     "ThroughLandmarks": "lowfold.methods._placing.landmarks",
     "Trained": "lowfold.methods._fit",
@@ -357,6 +359,9 @@ def _check_model(model: Any, path: object) -> None:
     )
     if not whole:
         refuse(path, f"is damaged: the parts of this {type(model).__name__} are missing or do not belong together")
+    words = misfit(model)
+    if words is not None:
+        refuse(path, f"is damaged: {words}")
 
 
 __all__ = ["CLASSES", "load", "save"]

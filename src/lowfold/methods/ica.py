@@ -9,7 +9,7 @@ X --PCA, whiten--> Z --rotation to independence--> W --> sources Z W'
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -72,6 +72,8 @@ class ICA(Seeded, LinearMethod):
         "Change in a step at which the rotation is at rest.",
     )
     random_state: Any = param(0, 'Start of "fastica".')
+
+    by_size: ClassVar[bool] = False
 
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Flag, Null, Real
+from lowfold._core.memory import require
 from lowfold._core.operators import CentredGram
 from lowfold._core.params import param
 from lowfold._core.run import Run
@@ -38,10 +39,9 @@ from lowfold.methods._parameters import Symmetrized
 from lowfold.methods._placing.geodesics import LandmarkRow, conformal_factors, conformal_lengths, triangulate
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._stages import Stages, geodesic_stages
-from lowfold.methods._telling import tell_missing
 from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift, shift_bound
-from lowfold.spectral._types import Eigenpairs
+from lowfold.spectral._types import Eigenpairs, positive_values
 
 NO_DIRECTION = 1e-12  # share of the first eigenvalue below which one is rounding
 PATHS = ("auto", "eliminate", "sweep", "dijkstra", "floyd_warshall")
@@ -124,8 +124,7 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         shift = _shift(D, self.shift, run)
         G = centred_gram(D, shift=shift, run=run)
         pairs = largest(G, self.n_components, null=np.ones((G.n, 1)), negligible=1e-10, run=run)
-        kept = _positive(pairs.values)
-        tell_missing(type(self).__name__, pairs.values, NO_DIRECTION)
+        kept = positive_values(pairs.values, "the Gram matrix of the geodesics")
         row = LandmarkRow(G.row_means(), kept, pairs.vectors, shift, chosen, factors)
         return Fit(
             coordinates=pairs.vectors * np.sqrt(kept) if rows is None else triangulate(rows, row, run),
@@ -187,6 +186,13 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         else:
             D = geodesics(self.graph_, L, L, method=self.paths, run=run)
         return centred_gram(D, shift=float(self.shift_), run=run)
+
+    @property
+    def dist_matrix_(self) -> NDArray[np.floating]:
+        """Geodesic distances of all pairs (n, n), computed anew from `graph_`."""
+        n = self.graph_.n
+        require(8.0 * n * n, f"a {n} x {n} matrix of geodesics", "use distances(A, B, kind='geodesic') for some")
+        return geodesics(self.graph_, method=self.paths, run=self._run())
 
     def residual_variance(self, dims: NDArray[np.int64] | None = None, *, max_points: int = 2000) -> Floats:
         """1 - R^2 between geodesic and embedded distances for d = 1..10, on at most `max_points` rows of the data.

@@ -29,6 +29,7 @@ from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, kernel_rows
 from lowfold.methods._stages import Stages, tile_stages
 from lowfold.spectral._doors import largest
+from lowfold.spectral._types import positive_values
 
 PREIMAGES = ("barycentric", "fixed_point", "ridge")
 ASYMMETRY = 1e-6  # of the largest entry: what float32 products of rows leave
@@ -55,6 +56,7 @@ class KernelOrPoints(AnySource):
 
     def tags(self, method: Any, tags: Any) -> Any:
         tags.input_tags.pairwise = _precomputed(method)
+        tags.input_tags.sparse = not _precomputed(method)
         return tags
 
 
@@ -121,7 +123,7 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
             K = self._gram_of(data, k, run)
         ones = np.ones((data.n, 1)) if self.center else None
         pairs = largest(K, self.n_components, null=ones, negligible=1e-10, run=run)
-        kept = np.where(pairs.values > 1e-12 * max(pairs.values[0], 0.0), pairs.values, 0.0)
+        kept = positive_values(pairs.values, "the kernel matrix")
         means = K.row_means() if self.center else np.zeros(data.n)
         trace = K.trace(means)
         return Fit(
@@ -155,6 +157,12 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
                 raise InvalidInput(f'preimage="fixed_point" needs kernel="rbf"; got {self.kernel!r}; use "ridge"')
             return FixedPoint(k.gamma, values, vectors, self.center)
         return RidgePreimage(float(self.alpha)) if self.preimage == "ridge" else Barycentric()
+
+    @property
+    def eigenvectors_(self) -> Floats:
+        """Of the centred kernel matrix, one column each, of length 1."""
+        check_is_fitted(self)
+        return np.asarray(self._extend.vectors)
 
     def gram(self) -> KernelOperator:
         """The operator H K H (K where `center` is False) of the training points, or the landmarks, rebuilt."""

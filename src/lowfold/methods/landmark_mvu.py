@@ -25,6 +25,7 @@ from lowfold.lowrank._landmark_rules import RULES, landmarks_by_rule
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit, known_source
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Seeded
 from lowfold.methods._placing.maps import Barycentric
@@ -140,6 +141,7 @@ class LandmarkMVU(Seeded, GraphMethod):
     )
     random_state: RandomState = param(0, "Draws the landmarks.")
 
+    reader: ClassVar[Reader] = AnySource(sparse=False)
     checks: ClassVar[tuple[Check, ...]] = (*GraphMethod.checks, _landmarks_fit)
 
     def _needs(self) -> Needs:

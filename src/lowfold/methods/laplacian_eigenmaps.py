@@ -9,18 +9,20 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from lowfold._core.limits import Choice, Function, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.params import param
 from lowfold._core.run import Run
+from lowfold.graph._source import AFFINITY
 from lowfold.graph._weights import Weights, laplacian, normalized_laplacian
 from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._landmarks import Landmarked, landmark_stages
 from lowfold.methods._neighborhood import Needs
-from lowfold.methods._parameters import SELECTIONS, Symmetrized
+from lowfold.methods._parameters import SELECTIONS, Affinities, Symmetrized
 from lowfold.methods._placing.harmonics import HarmonicRow
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._select import selected
@@ -31,7 +33,7 @@ from lowfold.spectral._types import Eigenpairs
 LAPLACIANS = ("random_walk", "symmetric", "unnormalized", "naive")
 
 
-class LaplacianEigenmaps(Symmetrized, Landmarked, GraphMethod):
+class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
     """Embed so that near points stay near: minimise 1/2 sum_ij w_ij ||y_i - y_j||^2 with Y'DY = I.
 
     The coordinates are the smoothest functions on the graph: L f = lambda D f with L = D - W, the constant left out.
@@ -108,7 +110,7 @@ class LaplacianEigenmaps(Symmetrized, Landmarked, GraphMethod):
 
     def _eigenmaps(self, data: Connected, d: int, run: Run) -> Fit:
         scale = auto_scale(data.unbridged) if self.scale == "auto" else float(self.scale)
-        W = weigh(data.graph, self.weights, scale, self.self_loops)
+        W = weigh(data.graph, self._weighting(), scale, self.self_loops)
         pairs = EIGENPROBLEMS[self.laplacian](W, d, scale, run)
         loops = float(self.self_loops)
         return Fit(
@@ -116,16 +118,24 @@ class LaplacianEigenmaps(Symmetrized, Landmarked, GraphMethod):
             pairs=pairs,
             graph=data.graph,
             extend=HarmonicRow(
-                self.laplacian, self.weights, scale, loops, self.symmetrize, pairs.values, data.kth_distance
+                self.laplacian, self._weighting(), scale, loops, self.symmetrize, pairs.values, data.kth_distance
             ),
             invert=Barycentric(),
             extra={"degrees_": W.volumes(), "scale_": scale},
         )
 
+    @property
+    def affinity_matrix_(self) -> csr_array:
+        """The weights W that were used, computed anew from `graph_`."""
+        return weigh(self.graph_, self._weighting(), self.scale_, self.self_loops).matrix()
+
+    def _weighting(self) -> Weighting:
+        return "affinity" if isinstance(self.metric, str) and self.metric == AFFINITY else self.weights
+
     def _operator(self) -> SparseOperator:
         """The symmetric operator of the eigenproblem: L, or D^-1/2 L D^-1/2 (`random_walk` divides by D^1/2), or W."""
         self._of_one_model("operator()")
-        W = weigh(self.graph_, self.weights, self.scale_, self.self_loops)
+        W = weigh(self.graph_, self._weighting(), self.scale_, self.self_loops)
         if self.laplacian == "naive":
             return SparseOperator(W.matrix())
         return laplacian(W) if self.laplacian == "unnormalized" else normalized_laplacian(W)

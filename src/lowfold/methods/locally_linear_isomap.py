@@ -22,6 +22,7 @@ from lowfold.graph._source import Points, Source
 from lowfold.graph._types import Neighbors
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Extension, Fit, Looks, Queries, Trained, feature_rows
+from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods.isomap import Isomap
 
@@ -66,6 +67,7 @@ class LocallyLinearIsomap(Isomap):
         "has no direction.",
     )
 
+    reader: ClassVar[Reader] = AnySource(sparse=False)
     checks: ClassVar[tuple[Check, ...]] = (*Isomap.checks, _points_given)
 
     def _needs(self) -> Needs:

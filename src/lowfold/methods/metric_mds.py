@@ -29,6 +29,7 @@ from lowfold.methods._descent import (
     weight_operator,
 )
 from lowfold.methods._fit import Data, Fit
+from lowfold.methods._given_start import GivenStart
 from lowfold.methods._parameters import Distances, Seeded
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.stress import StressRow
@@ -53,7 +54,7 @@ def _stages(method: Any, data: Data) -> list[Stage]:
     return [read_stage(data), Stage("distances", f"{data.n} x {data.n}, {words}", need, need), steps]
 
 
-class MetricMDS(Distances, Seeded, Method):
+class MetricMDS(Distances, Seeded, GivenStart):
     """Place points so that their distances come close to the given dissimilarities, in the sense of stress.
 
     Minimises sigma(Y) = sum_{i<j} w_ij (delta_ij - ||y_i - y_j||)^2. Other than the strain of `ClassicalMDS` it allows

@@ -18,15 +18,19 @@ from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.params import param
 from lowfold._core.run import Run
+from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import AnyFloats, Floats
 from lowfold._core.warn import warn
 from lowfold.graph._types import Neighbors
 from lowfold.lowrank._scatter import Scatter
+from lowfold.lowrank._sparse_axes import SparseScatter
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
-from lowfold.methods._input import Reader, Rows
+from lowfold.methods._input import DenseOrSparseRows, Reader
 from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._parameters import Seeded
 from lowfold.methods._stages import Stages, copy_stages
+
+UPDATES = 200  # of a new row's coordinates, where no closed form is at hand
 
 
 class NMF(Seeded, LinearMethod):
@@ -55,6 +59,15 @@ class NMF(Seeded, LinearMethod):
     stages: ClassVar[Stages] = copy_stages(3, "coordinate descent")
 
     init: str = param("nndsvda", Choice(("nndsvda", "nndsvd", "random")), "Start, as in scikit-learn.")
+    beta_loss: str = param(
+        "frobenius",
+        Choice(("frobenius", "kullback-leibler", "itakura-saito")),
+        "What is minimised: squared errors, or a divergence, for counts and for spectra (X above 0); lowered by "
+        "multiplicative updates then.",
+    )
+    alpha_W: float = param(0.0, Real(0), "Penalty of the coordinates, times the number of features.")  # noqa: N815
+    alpha_H: float = param(0.0, Real(0), "Penalty of the parts, times the number of points.")  # noqa: N815
+    l1_ratio: float = param(0.0, Real(0, 1), "Share of the penalties that counts sizes (1) instead of squares (0).")
     max_iter: int = param(
         1000,
         Int(1),
@@ -67,39 +80,47 @@ class NMF(Seeded, LinearMethod):
     )
     random_state: Any = param(0, 'For init="random", and for the order of the updates.')
 
-    reader: ClassVar[Reader] = Rows(positive=True)
+    reader: ClassVar[Reader] = DenseOrSparseRows(positive=True)
 
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X
         H, steps = self._parts(X, run)
-        there = NonnegativeRow(H)
+        there = NonnegativeRow(H, self.beta_loss, float(self.alpha_W), float(self.l1_ratio))
         Y = there.rows(X, run)
-        error = float(np.linalg.norm(X - Y @ H))
-        self._judge(X, Y, H)
+        error = _distance(X, Y, H)
+        if there.plain and self.alpha_H == 0:
+            self._judge(X, Y, H)
         extra = {"components_": H.astype(X.dtype), "reconstruction_error_": error, "n_iter_": steps}
         return Fit(Y, None, None, there, there, extra)
 
     def _parts(self, X: NDArray[np.floating], run: Run) -> tuple[Floats, int]:
         from sklearn import decomposition
 
-        size = float(X.max(initial=0.0)) or 1.0
+        A: Any = X.csr if isinstance(X, SparseRows) else X
+        size = float(A.max()) or 1.0
         model = decomposition.NMF(
             self.n_components,
             init=self.init,
             max_iter=self.max_iter,
             tol=self.tol,
+            beta_loss=self.beta_loss,
+            solver=_solver(self.beta_loss),
+            alpha_W=self.alpha_W,
+            alpha_H=self.alpha_H,
+            l1_ratio=self.l1_ratio,
             random_state=int(run.rng.integers(0, 2**31)),
         )
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # its test divides by the first step, which may be zero: see _judge
-            model.fit(X.astype(np.float64) / size)
+            model.fit(A.astype(np.float64) / size)
         return np.asarray(model.components_, dtype=np.float64) * size, int(model.n_iter_)
 
     def _judge(self, X: NDArray[np.floating], Y: Floats, H: Floats) -> None:
         """Warn where the gradient in H, as far as H >= 0 lets it act, is not small against Y'X."""
-        G = Y.T @ (Y @ H - X)
+        YtX = (X.csr.T @ Y).T if isinstance(X, SparseRows) else Y.T @ X
+        G = (Y.T @ Y) @ H - YtX
         free = np.where(H > 0, np.abs(G), np.maximum(-G, 0.0))
-        left = float(free.max()) / max(float(np.abs(Y.T @ X).max()), np.finfo(float).tiny)
+        left = float(free.max()) / max(float(np.abs(YtX).max()), np.finfo(float).tiny)
         if left > 100 * self.tol:
             warn(
                 f"NMF had not come to rest after max_iter = {self.max_iter} steps (gradient {left:.1g}); raise "
@@ -107,17 +128,41 @@ class NMF(Seeded, LinearMethod):
                 AccuracyWarning,
             )
 
+    @property
+    def reconstruction_err_(self) -> float:
+        """The same as `reconstruction_error_`."""
+        return float(self.reconstruction_error_)
+
     def _operator(self) -> DenseOperator:
         """The second moments X'X / n."""
         X = self._trained.points.X
-        return DenseOperator(Scatter(X, np.zeros(X.shape[1]), divisor=len(X)).dense(), psd=True)
+        scatter = SparseScatter if isinstance(X, SparseRows) else Scatter
+        return DenseOperator(scatter(X, np.zeros(X.shape[1]), divisor=len(X)).dense(), psd=True)
+
+
+def _solver(loss: str) -> str:
+    return "cd" if loss == "frobenius" else "mu"
+
+
+def _distance(X: Any, Y: Floats, H: Floats) -> float:
+    """|X - Y H|; of sparse rows from products, so that Y H is never made."""
+    if not isinstance(X, SparseRows):
+        return float(np.linalg.norm(X - Y @ H))
+    across = float((X @ H.T * Y).sum())
+    return float(np.sqrt(max(X.squares().sum() - 2 * across + ((Y.T @ Y) * (H @ H.T)).sum(), 0.0)))
 
 
 @dataclass(frozen=True, eq=False)
 class NonnegativeRow(Extension):
-    """y >= 0 minimising |x - y H|, exactly (Lawson & Hanson's active set), row by row; back x = y H."""
+    """y >= 0 minimising |x - y H|, exactly (Lawson & Hanson's active set), row by row; back x = y H.
+
+    With another loss or a penalty the minimum is approached by a fixed number of scikit-learn's updates.
+    """
 
     H: Floats
+    loss: str = "frobenius"
+    alpha: float = 0.0
+    l1_ratio: float = 0.0
     looks: ClassVar[Looks] = "nowhere"
 
     def __post_init__(self) -> None:
@@ -129,18 +174,47 @@ class NonnegativeRow(Extension):
 
     def rows(self, X: AnyFloats, run: Run) -> Floats:
         """The coordinates of every row of X."""
+        if not self.plain:
+            return self._updated(X)
         from scipy.optimize import nnls
 
         out = np.empty((len(X), len(self.H)))
-        parts = block_slices(len(X), 1024)
+        parts = block_slices(len(X), max(1, min(1024, 2**24 // X.shape[1])))
         A = np.ascontiguousarray(self.H.T)
 
         def work(b: int) -> None:
-            for i in range(parts[b].start, parts[b].stop):
-                out[i] = nnls(A, X[i].astype(np.float64))[0]
+            rows = X[parts[b]].csr.toarray() if isinstance(X, SparseRows) else X[parts[b]]
+            for i, x in zip(range(parts[b].start, parts[b].stop), rows, strict=True):
+                out[i] = nnls(A, x.astype(np.float64))[0]
 
         run_blocks(work, len(parts), n_jobs=run.n_jobs)
         return out
+
+    @property
+    def plain(self) -> bool:
+        """Least squares without a penalty."""
+        return self.loss == "frobenius" and self.alpha == 0.0
+
+    def _updated(self, X: AnyFloats) -> Floats:
+        from sklearn.decomposition import non_negative_factorization
+
+        A: Any = X.csr if isinstance(X, SparseRows) else X
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # tol=0 is asked for: no row's answer depends on the others
+            return np.asarray(
+                non_negative_factorization(
+                    A.astype(np.float64),
+                    H=self.H,
+                    n_components=len(self.H),
+                    update_H=False,
+                    beta_loss=self.loss,
+                    solver=_solver(self.loss),
+                    alpha_W=self.alpha,
+                    l1_ratio=self.l1_ratio,
+                    tol=0.0,
+                    max_iter=UPDATES,
+                )[0]
+            )
 
     def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
         return np.asarray(coordinates @ self.H)

@@ -20,9 +20,9 @@ from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats
 from lowfold.graph._source import Pairs
-from lowfold.methods._base import Method
 from lowfold.methods._descent import Shepard, all_edges, random_start, start, stress_terms, weight_operator
 from lowfold.methods._fit import Data, Fit, Queries
+from lowfold.methods._given_start import GivenStart
 from lowfold.methods._input import FLOATS, AnySource, Reader
 from lowfold.methods._parameters import Distances, Seeded
 from lowfold.methods._placing.maps import Barycentric
@@ -86,7 +86,7 @@ def _stages(method: Any, data: Data) -> list[Stage]:
     return [read_stage(data), Stage("ranking", f"{data.n * (data.n - 1) // 2} pairs in order", size)]
 
 
-class NonmetricMDS(Distances, Seeded, Method):
+class NonmetricMDS(Distances, Seeded, GivenStart):
     """Place points so that their distances are in the order of the dissimilarities.
 
     Only the order counts. Minimises stress-1 = sqrt(sum_{i<j} (d_ij - dhat_ij)^2 / sum_{i<j} d_ij^2), where the

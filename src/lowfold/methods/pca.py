@@ -7,25 +7,28 @@ blocks --one pass--> (n, mean, R with R'R = Xc'Xc) --SVD of R--> (lambda, V)
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, check_limits
+from lowfold._core.limits import Choice, Int, Null, Real, check_limits
 from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import single_threaded_blas
-from lowfold._core.params import param
+from lowfold._core.params import param, positional
 from lowfold._core.run import Run
+from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import Floats
+from lowfold.lowrank._component_count import components_to_compute, components_to_keep, log_density, truncated
 from lowfold.lowrank._principal import ROUTES, Axes, principal_axes
 from lowfold.lowrank._scatter import Scatter
+from lowfold.lowrank._sparse_axes import SparseScatter, sparse_axes
 from lowfold.lowrank._streaming import Moments
 from lowfold.methods._blocks import row_blocks
 from lowfold.methods._fit import Data, Fit, feature_rows
-from lowfold.methods._input import read_points
+from lowfold.methods._input import DenseOrSparseRows, Reader, read_points
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._parameters import Solved
 
@@ -35,8 +38,8 @@ class PCA(Solved, LinearMethod):
 
     Of all linear maps to `n_components` dimensions this keeps the most energy, equivalently reconstructs with the least
     squared error: y = V'(x - mean) with V the leading eigenvectors of the covariance C = Xc'Xc / (n - 1). Whitening is
-    normalization="unit". Rows that do not fit into memory are given in blocks, `fit_blocks` or `partial_fit`: one pass,
-    no `embedding_` then.
+    normalization="unit". Sparse rows are centred inside the products and never made dense. Rows that do not fit into
+    memory are given in blocks, `fit_blocks` or `partial_fit`: one pass, no `embedding_` then.
 
     Attributes
     ----------
@@ -44,7 +47,9 @@ class PCA(Solved, LinearMethod):
     components_ : array (n_components, D), orthonormal rows
     mean_ : array (D,)
     eigenvalues_ : array (n_components,), variances along the components (dividing by n - 1), descending
+    explained_variance_, singular_values_ : the same, and sqrt(eigenvalues_ (n - 1))
     explained_variance_ratio_ : array (n_components,), their share of the total variance
+    n_components_, noise_variance_ : number of components, and the mean variance left out
     total_variance_ : float
     n_samples_seen_ : int
     residual_, gap_, solver_ : what the solve was worth, and which route was taken
@@ -59,6 +64,13 @@ class PCA(Solved, LinearMethod):
     [5.0]
     """
 
+    n_components: int | float | str | None = positional(  # type: ignore[assignment]
+        default=2,
+        limits=(Int(1), Real(0, 1, open_low=True, open_high=True), Choice(("mle",)), Null("all")),
+        text="Number of output columns; a share of the variance, 0.95 say, takes the fewest that hold more than it; "
+        '"mle" as many as Minka\'s evidence favours; None all, min(n, D).',
+        kw_only=False,
+    )
     solver: str = param(
         "auto",
         Choice(ROUTES),
@@ -70,10 +82,13 @@ class PCA(Solved, LinearMethod):
         '"covariance" (faster, half the digits).',
     )
 
+    reader: ClassVar[Reader] = DenseOrSparseRows()
+
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X
         mean = X.mean(axis=0, dtype=np.float64)
-        axes = principal_axes(X, mean, self.n_components, run=run)  # V, lambda, total variance
+        k = components_to_compute(self.n_components, *X.shape)
+        axes = self._chosen(_axes(X, mean, k, run), *X.shape)  # V, lambda, total variance
         to_axes = AffineMap(mean, axes.V, axes.V.T)
         return Fit(
             coordinates=project(X, mean, axes.V, run),
@@ -84,11 +99,55 @@ class PCA(Solved, LinearMethod):
             extra={**_attributes(axes, mean, len(X), X.dtype), "_moments": None},  # fitted whole, not by blocks
         )
 
+    def _chosen(self, axes: Axes, n: int, D: int) -> Axes:
+        return truncated(axes, components_to_keep(self.n_components, axes, n, D))
+
+    @property
+    def n_components_(self) -> int:
+        """Number of output columns, as asked for or found."""
+        check_is_fitted(self)
+        return self._n_features_out
+
+    @property
+    def explained_variance_(self) -> Floats:
+        """The same as `eigenvalues_`."""
+        return np.asarray(self.eigenvalues_)
+
+    @property
+    def singular_values_(self) -> Floats:
+        """Of the centred data, along the components."""
+        return np.asarray(np.sqrt(self.eigenvalues_ * max(self.n_samples_seen_ - 1, 0)))
+
+    @property
+    def noise_variance_(self) -> float:
+        """Mean variance of the directions left out, by probabilistic PCA; 0 where none is."""
+        check_is_fitted(self)
+        left = min(self.n_samples_seen_, self.n_features_in_) - self.n_components_
+        return max(self.total_variance_ - float(self.eigenvalues_.sum()), 0.0) / left if left > 0 else 0.0
+
+    def score_samples(self, X: Any) -> Floats:
+        """Log-likelihood of every row under probabilistic PCA: Gaussian, `noise_variance_` off the components."""
+        check_is_fitted(self)
+        rows: Any = feature_rows(self.reader.queries(self, X))
+        mean, V = self._extend.mean, self._extend.W
+        if isinstance(rows, SparseRows):
+            squares = rows.squares() - 2 * (rows @ mean) + mean @ mean
+        else:
+            squares = np.square(np.subtract(rows, mean, dtype=np.float64)).sum(axis=1)
+        scores = project(rows, mean, V, self._run())
+        return log_density(scores, squares, self.eigenvalues_, self.noise_variance_, len(mean))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean of `score_samples`: what cross-validation compares numbers of components by."""
+        return float(self.score_samples(X).mean())
+
     def _operator(self) -> DenseOperator:
         """The covariance matrix of the training data."""
         if self._moments is not None:
             return DenseOperator(self._moments.scatter() / max(self._moments.count - 1, 1), psd=True)
         X = self._trained.points.X
+        if isinstance(X, SparseRows):
+            return DenseOperator(SparseScatter(X, self._extend.mean, float(max(len(X) - 1, 1))).dense(), psd=True)
         return DenseOperator(Scatter(X, self._extend.mean, divisor=max(len(X) - 1, 1)).dense(), psd=True)
 
     def reconstruct(self, X: Any, n_components: int | None = None) -> NDArray[np.floating]:
@@ -151,7 +210,8 @@ class PCA(Solved, LinearMethod):
 
     def _finish_stream(self, *, final: bool) -> None:
         assert self._moments is not None
-        n, D, d = self._moments.count, len(self._moments.mean), self.n_components
+        n, D = self._moments.count, len(self._moments.mean)
+        d = components_to_compute(self.n_components, n, D)
         if d > D or (final and (n < 2 or d > n)):
             raise InvalidInput(
                 f"n_components of PCA must be at most min(n_samples, n_features) = {min(n, D)} for n_samples = {n} and "
@@ -160,12 +220,18 @@ class PCA(Solved, LinearMethod):
         if n < max(2, d):
             return
         with single_threaded_blas():
-            axes = self._moments.axes(d, run=self._run())
+            axes = self._chosen(self._moments.axes(d, run=self._run()), n, D)
         there = AffineMap(self._moments.mean, axes.V, axes.V.T)
         normal = _stream_map(axes.pairs.values * (n - 1), n, self.normalization)
         extra = _attributes(axes, self._moments.mean, n, self._dtype)
-        fit = Fit(np.empty((0, d)), axes.pairs, None, there, there, extra, normal=normal)
+        fit = Fit(np.empty((0, axes.V.shape[1])), axes.pairs, None, there, there, extra, normal=normal)
         self._keep(fit, Data(None, given=np.empty((0, D), dtype=self._dtype)))
+
+
+def _axes(X: Any, mean: Floats, k: int, run: Run) -> Axes:
+    if isinstance(X, SparseRows):
+        return sparse_axes(X, mean, k, run=run)
+    return principal_axes(X, mean, k, run=run)
 
 
 def _attributes(axes: Axes, mean: Floats, n: int, dtype: Any) -> dict[str, Any]:

@@ -132,7 +132,7 @@ class RandomProjection(Seeded, LinearMethod):
         0,
     )
 
-    reader: ClassVar[Reader] = Rows(sparse=True)
+    reader: ClassVar[Reader] = Rows(sparse=True, least=1)
     checks: ClassVar[tuple[Check, ...]] = (_options_belong, _dimension_fits)
     keeps_data: ClassVar[bool] = False
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 import importlib
 from typing import Any, NamedTuple
 
-from lowfold._core.names import find_name
+from lowfold._core.errors import InvalidInput
+from lowfold._core.names import find_name, plain
+from lowfold.methods._elsewhere import ALSO_KNOWN_AS, NOT_HERE
 
 
 class Entry(NamedTuple):
@@ -422,12 +424,20 @@ BY_NAME: dict[str, Entry] = {entry.name: entry for entry in REGISTRY}
 
 
 def find(name: str) -> Entry:
-    """The row of a method, by its name in any case, with or without dashes; `InvalidInput` where there is none.
+    """The row of a method, by its name or another that people know it by, in any case, with or without dashes.
 
-    >>> find("laplacian-eigenmaps").name
-    'LaplacianEigenmaps'
+    `InvalidInput` where there is none.
+
+    >>> find("laplacian-eigenmaps").name, find("hlle").name
+    ('LaplacianEigenmaps', 'HessianLLE')
     """
-    return BY_NAME[find_name(name, BY_NAME, "method")]
+    others = {plain(other): name for name, names in ALSO_KNOWN_AS.items() for other in names}
+    if plain(name) in map(plain, NOT_HERE):
+        raise InvalidInput(
+            f"lowfold has no {name}; `lowfold.compare` takes any estimator with fit_transform and measures it beside "
+            "lowfold's own, TSNE and LaplacianEigenmaps are near to it"
+        )
+    return BY_NAME[others.get(plain(name)) or find_name(name, BY_NAME, "method")]
 
 
 def load(name: str) -> Any:

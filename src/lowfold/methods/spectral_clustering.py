@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import qr
+from scipy.sparse import csr_array
 from sklearn.base import ClusterMixin
 
 from lowfold._core.errors import DisconnectedWarning, InvalidInput
@@ -18,16 +20,18 @@ from lowfold._core.limits import Choice, Function, Int, Null, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.params import fixed, param, positional
 from lowfold._core.run import Run
+from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import Floats, Ints
 from lowfold._core.warn import warn
 from lowfold.graph._components import components
+from lowfold.graph._source import AFFINITY
 from lowfold.graph._weights import Weights, laplacian, normalized_laplacian
 from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._neighborhood import Needs
-from lowfold.methods._parameters import Seeded, Symmetrized
+from lowfold.methods._parameters import Affinities, Seeded, Symmetrized
 from lowfold.methods._placing.harmonics import HarmonicRow
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._stages import Stages, walk_stages
@@ -42,7 +46,7 @@ def _at_most_n_clusters(method: Any, data: Data) -> None:
         )
 
 
-class SpectralClustering(ClusterMixin, Symmetrized, Seeded, GraphMethod):
+class SpectralClustering(ClusterMixin, Affinities, Symmetrized, Seeded, GraphMethod):
     """Cut the graph where it is thinnest: clusters that no round shape has to fit.
 
     Minimising sum_C cut(C) / vol(C) over partitions is hard; relaxed, it is solved by the bottom eigenvectors of
@@ -55,7 +59,8 @@ class SpectralClustering(ClusterMixin, Symmetrized, Seeded, GraphMethod):
     n_clusters_ : int, as asked for or found
     embedding_ : array (n, n_clusters_), the eigenvectors, trivial one included
     eigenvalues_ : array (n_clusters_,), ascending from 0
-    cluster_centers_ : array (n_clusters_, n_clusters_), in the space K-means worked in
+    cluster_centers_ : array (n_clusters_, n_clusters_), in the space K-means worked in; with assign_labels="cluster_qr"
+        the axes that stand for the clusters
     normalized_cut_ : float, sum_C cut(C) / vol(C) of the result
     scale_ : float, the scale used
     graph_, n_neighbors_, component_labels_ : the graph and its pieces
@@ -100,6 +105,12 @@ class SpectralClustering(ClusterMixin, Symmetrized, Seeded, GraphMethod):
         "L u = lambda D u, the left eigenvectors of L D^-1 (normalised cut); D^-1/2 L D^-1/2 with "
         "rows of length 1 for K-means (Ng, Jordan & Weiss); or L u = lambda u (ratio cut).",
     )
+    assign_labels: str = param(
+        "kmeans",
+        Choice(("kmeans", "cluster_qr")),
+        "How rows become clusters: K-means, or the rotation that a pivoted QR factorisation finds, which needs no "
+        "start (Damle, Minden & Ying 2019).",
+    )
     n_init: int = param(10, Int(1), "Starts of K-means; the best is kept.")
     random_state: Any = param(0, "Starts of K-means.")
     n_components: Any = fixed(default=2, init=False)
@@ -115,16 +126,16 @@ class SpectralClustering(ClusterMixin, Symmetrized, Seeded, GraphMethod):
     def _recipe(self, data: Connected, run: Run) -> Fit:
         graph = data.graph
         scale = auto_scale(graph) if self.scale == "auto" else float(self.scale)
-        W = weigh(graph, self.weights, scale, 0.0)
+        W = weigh(graph, self._weighting(), scale, 0.0)
         pairs = self._bottom(W, run)
         rows = clustered_rows(pairs.vectors, self.laplacian)
-        labels, centers = k_means(rows, len(pairs.values), self.n_init, run)
+        labels, centers = self._assigned(rows, run)
         return Fit(
             coordinates=pairs.vectors,
             pairs=pairs,
             graph=graph,
             extend=HarmonicRow(
-                self.laplacian, self.weights, scale, 0.0, self.symmetrize, pairs.values, data.kth_distance
+                self.laplacian, self._weighting(), scale, 0.0, self.symmetrize, pairs.values, data.kth_distance
             ),
             invert=Barycentric(),
             extra={
@@ -135,6 +146,12 @@ class SpectralClustering(ClusterMixin, Symmetrized, Seeded, GraphMethod):
                 "scale_": scale,
             },
         )
+
+    def _assigned(self, rows: Floats, run: Run) -> tuple[Ints, Floats]:
+        if self.assign_labels == "kmeans":
+            return k_means(rows, rows.shape[1], self.n_init, run)
+        turn = pivoted_turn(rows)
+        return _largest_column(rows @ turn), turn.T
 
     def _bottom(self, W: Weights, run: Run) -> Eigenpairs:
         """The n smallest eigenpairs: the zeros of the components, which are known, and the solver's."""
@@ -172,11 +189,21 @@ class SpectralClustering(ClusterMixin, Symmetrized, Seeded, GraphMethod):
         from lowfold.metrics._pairwise import pairwise
 
         rows = clustered_rows(np.asarray(self.transform(X), dtype=np.float64), self.laplacian)
+        if self.assign_labels == "cluster_qr":
+            return _largest_column(rows @ self.cluster_centers_.T)
         return np.asarray(np.argmin(pairwise(rows, self.cluster_centers_), axis=1), dtype=np.int64)
+
+    @property
+    def affinity_matrix_(self) -> csr_array:
+        """The weights W that were used, computed anew from `graph_`."""
+        return weigh(self.graph_, self._weighting(), self.scale_, 0.0).matrix()
+
+    def _weighting(self) -> Weighting:
+        return "affinity" if isinstance(self.metric, str) and self.metric == AFFINITY else self.weights
 
     def _operator(self) -> SparseOperator:
         """L, or D^-1/2 L D^-1/2 (`random_walk` divides its vectors by D^1/2)."""
-        W = weigh(self.graph_, self.weights, self.scale_, 0.0)
+        W = weigh(self.graph_, self._weighting(), self.scale_, 0.0)
         return laplacian(W) if self.laplacian == "unnormalized" else normalized_laplacian(W)
 
 
@@ -211,6 +238,21 @@ def k_means(rows: Floats, n: int, n_init: int, run: Run) -> tuple[Ints, Floats]:
         warnings.simplefilter("ignore", ConvergenceWarning)  # says that rows coincide, as they do for components
         model = KMeans(n, n_init=n_init, random_state=int(run.rng.integers(2**31))).fit(rows)
     return model.labels_.astype(np.int64), model.cluster_centers_
+
+
+def pivoted_turn(rows: Floats) -> Floats:
+    """The rotation after which every row has its largest entry in the column of its cluster.
+
+    Rows of k points that are as independent as rows can be, by pivoted QR, are turned to the axes.
+    """
+    k = rows.shape[1]
+    chosen = qr(rows.T, mode="r", pivoting=True)[1][:k]
+    U, _, Vt = stacked_svd(np.ascontiguousarray(rows[chosen].T))
+    return np.asarray(U @ Vt)
+
+
+def _largest_column(rows: Floats) -> Ints:
+    return np.asarray(np.argmax(np.abs(rows), axis=1), dtype=np.int64)
 
 
 def normalized_cut(weights: Weights, labels: ArrayLike) -> float:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.extras import load_extra
-from lowfold._core.limits import Choice, Flag, Real, RealArray
+from lowfold._core.limits import Choice, Flag, Int, Real, RealArray
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold.methods._base import Check
@@ -83,9 +83,10 @@ class TSNE(NeighborEmbedding):
     early_exaggeration: float = param(
         12.0,
         Real(1),
-        "P is multiplied by it for the first 250 iterations, so that clusters form early; 1 is the "
+        "P is multiplied by it for the first iterations, so that clusters form early; 1 is the "
         'text\'s algorithm (with init="random", gains=False).',
     )
+    early_exaggeration_iter: int = param(250, Int(0), "Iterations with early exaggeration.")
     learning_rate: float | str = param(
         "auto",
         Real(0, open_low=True),

@@ -24,6 +24,7 @@ from lowfold.kernels._gaussian import auto_scale, gaussian
 from lowfold.methods._base import LearnedMetric
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Symmetrized
 from lowfold.methods._placing.fields import VectorRow, pair_order, vector_features, without_noise
@@ -125,6 +126,7 @@ class VectorDiffusionMaps(Symmetrized, GraphMethod):
     )
     t: float = param(1.0, Real(0), "Diffusion time. A fraction needs eigenvalues of at least 0.")
 
+    reader: ClassVar[Reader] = AnySource(sparse=False)
     per_point: ClassVar[tuple[str, ...]] = ("local_dims_", "tangents_", "orientation_")
     of_largest: ClassVar[tuple[str, ...]] = ("pairs_",)
     learned: ClassVar[Mapping[str, LearnedMetric]] = {"diffusion": vector_distances}

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.types import AnyFloats
 from lowfold.metrics._pairwise import pairwise
 
@@ -136,3 +137,22 @@ def _matrix(value: object, name: str) -> AnyFloats:
     if dense.ndim != 2 or dense.shape[0] != dense.shape[1]:
         raise InvalidInput(f"{name} must be a square matrix; got shape {dense.shape}")
     return dense
+
+
+def asymmetry(D: AnyFloats, *, n_jobs: int | None = 1) -> float:
+    """max |D - D'| over pairs measured in both directions, by pairs of tiles that fit the cache.
+
+    >>> asymmetry(np.array([[0.0, 1.0], [1.5, 0.0]]))
+    0.5
+    """
+    tiles = block_slices(len(D), 256)
+    worst = np.zeros(len(tiles))
+
+    def work(i: int) -> None:
+        for b in tiles[i:]:
+            there, back = D[tiles[i], b], D[b, tiles[i]].T
+            uneven = np.abs(there - back, where=np.isfinite(there) & np.isfinite(back), out=np.zeros(there.shape))
+            worst[i] = max(worst[i], float(uneven.max()))
+
+    run_blocks(work, len(tiles), n_jobs=n_jobs)
+    return float(worst.max(initial=0.0))

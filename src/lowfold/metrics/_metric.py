@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import AnyFloats
 
 PointMap = Callable[[AnyFloats], AnyFloats]
@@ -54,6 +55,9 @@ class Metric:
 
         Rows that are equal get exactly 0.
         """
+        if isinstance(A, SparseRows):
+            assert self.matched is not None
+            return np.asarray(self.matched(A, B))
         A64, B64 = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
         if self.feature_map is None:
             assert self.matched is not None

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
+from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import AnyFloats
 from lowfold.metrics._metric import Metric
 from lowfold.metrics._points import as_points, same_width
@@ -53,13 +54,17 @@ def pairwise(
     >>> pairwise([[1.0, 0.0]], [[0.0, 2.0]], metric="cosine")
     array([[1.]])
     """
-    A = as_points(A, "A")
-    B = None if B is None else as_points(B, "B")
+    A = _points(A, "A")
+    B = None if B is None else _points(B, "B")
     if B is not None:
         same_width(A, B)
     resolved = resolve_metric(metric, metric_params, A if B is None else B)
     with single_threaded_blas():
         return distances(resolved, A, B, n_jobs=n_jobs, out=out)
+
+
+def _points(X: Any, name: str) -> AnyFloats:
+    return X if isinstance(X, SparseRows) else as_points(X, name)  # type: ignore[return-value] # stands for an array
 
 
 def one_to_many(
@@ -121,7 +126,7 @@ def _tiles(m: int, n: int, *, symmetric: bool) -> list[Tile]:
 
 
 def _floats(X: AnyFloats) -> AnyFloats:
-    array = np.asarray(X)
+    array = X if isinstance(X, SparseRows) else np.asarray(X)
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
 
 

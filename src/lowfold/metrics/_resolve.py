@@ -13,6 +13,7 @@ from lowfold._core.errors import InvalidInput, InvalidType
 from lowfold._core.extras import load_extra
 from lowfold._core.types import AnyFloats
 from lowfold.metrics import _maps as maps
+from lowfold.metrics import _scipy as scipy_metrics
 from lowfold.metrics import _unmapped as unmapped
 from lowfold.metrics._mahalanobis import covariance_root
 from lowfold.metrics._metric import Metric
@@ -46,7 +47,7 @@ def resolve_metric(
         if name not in allowed:
             words = f"takes {', '.join(allowed)}" if allowed else "takes none"
             raise InvalidInput(f"metric_params: metric {metric!r} has no parameter {name!r}; it {words}")
-    return BUILDERS[metric](params, X)
+    return BUILDERS[metric](params, X) if metric in BUILDERS else scipy_metrics.build(metric, params, X)
 
 
 def _from_callable(function: Callable[..., Any], params: Params) -> Metric:

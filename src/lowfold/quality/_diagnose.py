@@ -41,8 +41,9 @@ def diagnose(
 ) -> Diagnosis:
     """What do the data look like, and which methods does that speak for or against?
 
-    Eleven questions, each answered by "yes", "no" or "cannot tell" with the figures it rests on:
+    Twelve questions, each answered by "yes", "no" or "cannot tell" with the figures it rests on:
 
+    same scale      standard deviations of the columns, where they have names or are few: no column decides alone
     one piece       components of the neighbourhood graph, and the k that would join them
     linear          variance off the best plane of dimension d; PCA's residual variance against Isomap's
     shortcuts       edges whose ends are more than 3.5 times farther apart along a graph of 10 neighbours without edges
@@ -56,7 +57,7 @@ def diagnose(
     enough samples  radians by which the data turn within a neighbourhood; `isomap_guarantee`
     even            spread of the local density
 
-    Where the graph is in pieces, all questions but the first are about the largest.
+    Where the graph is in pieces, all questions but the first two are about the largest.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ def diagnose(
         )
         k = min(n_neighbors or 10, sum(pieces.sizes) - 1)
         first = ask.one_piece(pieces, k, sum(pieces.sizes))
-        findings = (first, *_answers(view))
+        findings = (ask.same_scale(X, metric), first, *_answers(view))
     return Diagnosis(findings, given, used, k, view.d, n_components is not None)
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import Floats
 from lowfold.graph._geodesics import geodesics
+from lowfold.metrics._scales import column_names, uneven_columns
 from lowfold.quality._findings import Finding, judge, rules_for, unknown
 from lowfold.quality._flatness import GEODESIC, HARMONIC, conformal, convex, isometric, no_patches
 from lowfold.quality._neighborhood_view import (
@@ -42,6 +44,7 @@ __all__ = [
     "linear",
     "noisy",
     "one_piece",
+    "same_scale",
     "shortcuts",
     "unclear",
     "with_holes",
@@ -55,6 +58,25 @@ LOOP = (2.2, 1.8)  # a loop lives from its birth to so many times that, and so m
 NOISY = 0.1  # noise over the distance to the k-th neighbour
 TURN = (0.5, 1.0)  # radians by which the data turn within one neighbourhood: enough points below, too few above
 EVEN = (0.4, 0.6)  # standard deviation of the logarithm of the density: even below, uneven above
+
+
+def same_scale(X: Any, metric: Any) -> Finding:
+    """Whether some columns are so much larger than others that they decide all distances."""
+    name = "same scale"
+    points = np.asarray(X)
+    if metric != "euclidean" or points.ndim != 2 or points.dtype.kind not in "fiu":
+        return unknown(name, "this is asked of columns of numbers under the Euclidean metric")
+    words = uneven_columns(points, column_names(X))
+    if words is None:
+        return Finding(name, "yes", 1.0, "no column spreads ten times as much as another, or they are of one kind")
+    return Finding(
+        name,
+        "no",
+        0.0,
+        words,
+        advice="where their units differ, standardise the columns and ask again: every answer below is about the "
+        "columns that are largest now",
+    )
 
 
 def one_piece(pieces: Pieces, k: int, n: int) -> Finding:

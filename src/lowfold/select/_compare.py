@@ -14,6 +14,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Flag, Int, Null, Real, check_limits
 from lowfold._core.versions import versions
 from lowfold.metrics._points import as_points
+from lowfold.metrics._scales import column_names, tell_scales
 from lowfold.select._compare_measure import Yardstick, measure
 from lowfold.select._compare_models import Entrant, entrants
 from lowfold.select._compare_run import Limits, Outcome, build_here, run_here, run_tasks
@@ -103,6 +104,8 @@ def compare(
     }
     check_limits("compare", given, LIMITS)
     data = _read(X)
+    if metric == "euclidean":
+        tell_scales(data, column_names(X))
     n = len(data)
     classes = None if labels is None else _one_per_point(labels, n, "labels")
     numbers = None if color is None else _one_per_point(color, n, "color").astype(np.float64)

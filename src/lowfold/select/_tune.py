@@ -16,6 +16,7 @@ from lowfold.graph._source import PRECOMPUTED
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods.plan import _model
 from lowfold.methods.registry import BY_NAME
+from lowfold.metrics._scales import column_names, tell_scales
 from lowfold.select._candidates import Grid, read_candidates, usual_neighbors, usual_perplexities, usual_scales
 from lowfold.select._dimension_votes import intrinsic, vote
 from lowfold.select._trials import MEASURE, Trials
@@ -98,6 +99,8 @@ def tune(
     with single_threaded_blas():
         limit = min(max_points, SMALL.get(type(model).__name__, max_points))
         rows, rng = _rows(X, model), generator(random_state)
+        if getattr(model, "metric", "euclidean") == "euclidean" and model.by_size:
+            tell_scales(rows, column_names(X))
         trials = Trials.draw(rows, y, model, n_subsamples, limit, rng, n_jobs)
         larger = trials if limit == max_points else Trials.draw(rows, y, model, n_subsamples, max_points, rng, n_jobs)
         return _choose(model, asked, trials, larger.coordinates())

@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.errors import AccuracyWarning, InvalidInput, SolverFailed
+from lowfold._core import errors
+from lowfold._core.errors import InvalidInput, SolverFailed
 from lowfold._core.operators import CentredGram, DenseOperator, Operator, SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
 from lowfold.spectral._krylov import Ritz
-from lowfold.spectral._solvers import APPROXIMATE, SOLVERS, Problem, candidates
+from lowfold.spectral._solvers import APPROXIMATE, SOLVERS, Problem, candidates, too_few_for_amg
 from lowfold.spectral._types import Eigenpairs, fix_signs
 
 log = logging.getLogger("lowfold")
@@ -168,6 +169,8 @@ def _tries(problem: Problem, run: Run) -> Iterator[tuple[str, Callable[[Problem]
 
         yield from tries_on_device(problem, run)
     names = candidates(problem) if run.solver == "auto" else [run.solver]
+    if names == ["amg"] and too_few_for_amg(problem):
+        names = ["dense"]
     for name in names[:3]:
         yield name, SOLVERS[name], problem
 
@@ -204,17 +207,17 @@ def warn_if_poor(pairs: Eigenpairs) -> None:
         warn(
             f"eigenvalues {k} and {k + 1} coincide ({pairs.values[-1]:.6g}): which {k} directions come out is not "
             f"determined by the data; ask for another n_components",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
     elif pairs.residual > ROUGH and pairs.solver in APPROXIMATE:
         warn(
             f"the approximate solver {pairs.solver} has not found the eigenvectors: gap-relative residual "
             f"{pairs.residual:.2g}. The spectrum falls too slowly for {pairs.iterations} passes; use solver='auto'",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
     elif pairs.residual > POOR and pairs.solver not in APPROXIMATE:
         warn(
             f"the eigenvectors are known to {pairs.residual:.1g} only (gap-relative residual, solver {pairs.solver}); "
             f"try another n_components, a larger n_neighbors, or name a solver",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )

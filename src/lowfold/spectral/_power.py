@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowfold._core.errors import AccuracyWarning
+from lowfold._core import errors
 from lowfold._core.operators import Operator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
@@ -34,7 +34,7 @@ def power_method(op: Operator, k: int, *, max_iter: int = 10_000, run: Run | Non
         warn(
             f"the power method knows the directions to {residual:.1g} only (gap-relative residual): neighbouring "
             "eigenvalues are too close for it; use another solver",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
     return Eigenpairs(values[:k], fix_signs(V[:, :k]), residual, max(gap, 0.0), "power", iterations)
 

@@ -225,6 +225,11 @@ def amg(problem: Problem) -> Ritz:
     return Ritz(np.asarray(values[order]), np.asarray(vectors[:, order], dtype=np.float64), 60, True)
 
 
+def too_few_for_amg(problem: Problem) -> bool:
+    """LOBPCG wants five times as many dimensions as vectors; below, a dense solve is immediate."""
+    return bool(problem.n - problem.null.shape[1] < 5 * (problem.wanted + 1))
+
+
 def krylov(problem: Problem) -> Ritz:
     """Block Krylov on the operator itself: few passes over a dense or implicit operator, either end.
 

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lowfold._core import errors
 from lowfold._core.types import Floats
+from lowfold._core.warn import warn
+
+ZERO = 1e-12  # of the first eigenvalue: rounding
+NEGATIVE = 1e-6  # of the largest magnitude: more than float32 products leave
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,3 +48,21 @@ def fix_signs(vectors: Floats) -> Floats:
     first = np.argmax(size >= size.max(axis=0) * (1 - 1e-6), axis=0)
     signs = np.where(vectors[first, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
     return vectors * signs + 0.0  # + 0.0 turns -0.0 into 0.0
+
+
+def positive_values(values: Floats, what: str) -> Floats:
+    """Eigenvalues of a Gram matrix, 0 where not positive: such a direction does not exist, its column is zero.
+
+    That `what` is not positive semidefinite where a column was asked for is told.
+    """
+    first = max(float(values[0]), 0.0)
+    negative = values < -NEGATIVE * np.abs(values).max(initial=0.0)
+    if negative.any():
+        k = int(np.argmax(negative))
+        warn(
+            f"{what} is not positive semidefinite: of the {len(values)} leading eigenvalues {int(negative.sum())} are "
+            f"negative (down to {values.min():.3g}), and their columns are zeros; "
+            + (f"use n_components of at most {k}" if k else "no direction is left: look at the sign of the matrix"),
+            errors.AccuracyWarning,
+        )
+    return np.where(values > ZERO * first, values, 0.0)

@@ -19,7 +19,7 @@ ELONGATED = 8.0  # beyond this ratio of the sides equal scales would leave a thi
 
 
 def scatter(
-    Y: ArrayLike,
+    Y: ArrayLike | Any,
     color: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     *,
@@ -34,8 +34,8 @@ def scatter(
 
     Parameters
     ----------
-    Y : array (n, d); rows with NaN are left out and counted.
-    color : array (n,) or None, numbers shown on a continuous scale with a bar.
+    Y : array (n, d), or a fitted model, whose `embedding_` is drawn; rows with NaN are left out and counted.
+    color : array (n,) or None, numbers shown on a continuous scale with a bar; text is taken as `labels`.
     labels : array (n,) or None, classes; a legend for up to 20 of them.
     path : file to write (.png, .svg, .pdf, .jpg), or None; without it the figure is pyplot's, to be shown or changed.
     title, legend : text above the picture, and above the legend or beside the colour bar.
@@ -46,7 +46,7 @@ def scatter(
     Returns the matplotlib Figure.
     """
     shown, names = _columns(Y, columns)
-    parts = groups(len(shown), color, labels)
+    parts = groups(len(shown), *_numbers_or_text(color, labels))
     if ax is None:
         figure = _new_figure(path, (6.4, 2.6 if shown.shape[1] == 1 else 5.2))
         ax = figure.add_subplot(projection="3d" if shown.shape[1] == 3 else None)
@@ -91,7 +91,7 @@ def side_by_side(
     mappable = None
     for i, (name, Y) in enumerate(embeddings.items()):
         shown, _ = _columns(Y, None)
-        parts = groups(len(shown), color, labels)
+        parts = groups(len(shown), *_numbers_or_text(color, labels))
         ax = figure.add_subplot(down, across, i + 1, projection="3d" if shown.shape[1] == 3 else None)
         mappable = _draw(ax, shown, parts, size)
         _name_axes(ax, [], name, int((~np.isfinite(shown).all(axis=1)).sum()))
@@ -109,9 +109,15 @@ def side_by_side(
     return figure
 
 
+def _numbers_or_text(color: ArrayLike | None, labels: ArrayLike | None) -> tuple[Any, Any]:
+    """`color` and `labels`; text given as a colour names classes."""
+    text = color is not None and labels is None and np.asarray(color).dtype.kind in "OSUb"
+    return (None, np.asarray(color).astype(str)) if text else (color, labels)
+
+
 def _columns(Y: ArrayLike, columns: tuple[int, ...] | None) -> tuple[NDArray[np.float64], list[str]]:
     """The columns to draw, and the names of their axes."""
-    array = np.asarray(Y, dtype=np.float64)
+    array = np.asarray(getattr(Y, "embedding_", Y), dtype=np.float64)
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or array.size == 0:
         raise InvalidInput(f"Y must be a matrix with rows as points; got shape {array.shape}")

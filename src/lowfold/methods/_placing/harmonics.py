@@ -54,6 +54,8 @@ class HarmonicRow(Extension):
         return weigh(trained.edges, self.weights, self.scale, self.loops).volumes()
 
     def _weights(self, lengths: Floats) -> Floats:
+        if self.weights == "affinity":
+            return 1.0 / lengths
         if callable(self.weights):
             return np.asarray(self.weights(lengths**2), dtype=np.float64)
         return np.exp(-(lengths**2) / self.scale) if self.weights == "heat" else np.ones(len(lengths))

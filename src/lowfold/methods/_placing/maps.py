@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
+from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import Floats
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Measured, Pairs, Points
@@ -81,8 +83,17 @@ class Barycentric:
         out = np.empty((len(coordinates), X.shape[1]), dtype=X.dtype)
         for part in block_slices(len(coordinates), max(1, 4_000_000 // (k * X.shape[1]))):
             w = barycentric_weights(coordinates[part], Y[index[part]], reg=self.reg)
-            out[part] = np.einsum("mk,mkd->md", w, X[index[part]].astype(np.float64))
+            out[part] = _combined(w, index[part], X)
         return out
+
+
+def _combined(w: Floats, index: Any, X: Any) -> Floats:
+    """sum_k w_mk x_{index_mk}."""
+    if isinstance(X, SparseRows):
+        m, k = w.shape
+        W = csr_array((w.ravel(), index.ravel(), np.arange(0, m * k + 1, k)), shape=(m, len(X)))
+        return np.asarray((W @ X.csr).toarray())
+    return np.asarray(np.einsum("mk,mkd->md", w, X[index].astype(np.float64)))
 
 
 @dataclass(frozen=True, eq=False)

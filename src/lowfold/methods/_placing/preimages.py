@@ -14,6 +14,7 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._source import Points
 from lowfold.kernels._functions import Mercer, squared_distances
+from lowfold.kernels._kernel_operator import shifted_rows
 from lowfold.methods._fit import Trained
 from lowfold.methods._placing.maps import Barycentric
 
@@ -26,10 +27,10 @@ def kernel_rows(
     """Blocks of k(query, training point), with their part of the queries; both centred where k allows."""
     mean = X.mean(axis=0, dtype=np.float64) if kernel.name in ("rbf", "laplacian") else np.zeros(X.shape[1])
     for part in block_slices(len(queries), max(1, 8_000_000 // len(X))):
-        q = np.subtract(queries[part], mean, dtype=np.float64)
+        q = shifted_rows(queries[part], mean)
         out = np.empty((len(q), len(X)))
         for columns in block_slices(len(X), 4096):
-            out[:, columns] = kernel(q, np.subtract(X[columns], mean, dtype=np.float64))
+            out[:, columns] = kernel(q, shifted_rows(X[columns], mean))
         yield part, out
 
 

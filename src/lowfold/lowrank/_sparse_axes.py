@@ -1,0 +1,71 @@
+"""Principal axes of sparse rows: the mean is taken off inside every product, so that nothing becomes dense.
+
+(X - 1 m')'(X - 1 m') V = X'(XV - 1 m'V) - m 1'(XV - 1 m'V), and likewise on the side of the points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lowfold._core.memory import require
+from lowfold._core.run import Run
+from lowfold._core.sparse_rows import SparseRows
+from lowfold._core.types import Floats
+from lowfold.lowrank._principal import Axes
+from lowfold.spectral._doors import largest
+from lowfold.spectral._types import Eigenpairs, fix_signs
+
+
+@dataclass(frozen=True, eq=False)
+class SparseScatter:
+    """Xc'Xc / divisor, or with `dual` Xc Xc' / divisor, Xc the rows less their mean."""
+
+    X: SparseRows
+    mean: Floats
+    divisor: float
+    dual: bool = False
+    psd: bool = True
+    bound: float | None = None
+
+    @property
+    def n(self) -> int:
+        return self.X.shape[0 if self.dual else 1]
+
+    def forth(self, V: Floats) -> Floats:
+        """Xc V."""
+        return np.asarray(self.X @ V - self.mean @ V)
+
+    def back(self, U: Floats) -> Floats:
+        """Xc'U."""
+        return np.asarray(self.X.csr.T @ U - np.outer(self.mean, U.sum(axis=0)))
+
+    def apply(self, V: Floats) -> Floats:
+        return (self.forth(self.back(V)) if self.dual else self.back(self.forth(V))) / self.divisor
+
+    def dense(self) -> Floats:
+        """The matrix itself."""
+        require(3 * 8.0 * self.n**2, f"a {self.n} x {self.n} matrix", "ask for fewer components")
+        A = self.X.csr.astype(np.float64)
+        if not self.dual:
+            S = np.asarray((A.T @ A).toarray())
+            return np.asarray(S - self.X.shape[0] * np.outer(self.mean, self.mean)) / self.divisor
+        G, m = np.asarray((A @ A.T).toarray()), np.asarray(A @ self.mean)
+        return np.asarray(G - m[:, None] - m[None, :] + self.mean @ self.mean) / self.divisor
+
+
+def sparse_axes(X: SparseRows, mean: Floats, k: int, *, run: Run) -> Axes:
+    """The k leading principal axes of sparse rows about `mean`, on the smaller side: variances divide by n - 1."""
+    n, D = X.shape
+    scatter = SparseScatter(X, mean, float(max(n - 1, 1)), dual=n < D)
+    route = run.solver if run.solver in ("auto", "krylov", "dense") else "auto"
+    with run.stage("principal axes (sparse)"):
+        pairs = largest(scatter, k, negligible=1e-10, run=replace(run, solver=route))
+        V = pairs.vectors
+        if scatter.dual:
+            V = np.linalg.qr(scatter.back(V))[0]  # of zero variance: some direction orthogonal to the others
+    V = fix_signs(V)
+    total = float(X.squares().sum() - n * (mean @ mean)) / scatter.divisor
+    values = np.maximum(pairs.values, 0.0)
+    return Axes(V, Eigenpairs(values, V, pairs.residual, pairs.gap, pairs.solver, pairs.iterations), total)

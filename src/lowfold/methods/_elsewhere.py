@@ -1,0 +1,93 @@
+"""Names of other libraries and what they are called here: methods, and parameters of scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+ALSO_KNOWN_AS: Mapping[str, tuple[str, ...]] = {
+    "PCA": ("truncated SVD", "incremental PCA", "principal component analysis", "SVD", "LSA"),
+    "EMPCA": ("PPCA", "probabilistic PCA", "factor analysis", "FA"),
+    "RobustPCA": ("RPCA", "principal component pursuit"),
+    "MultilinearPCA": ("MPCA",),
+    "RandomProjection": ("Gaussian random projection", "sparse random projection", "RP"),
+    "LPP": ("locality preserving projections",),
+    "NPE": ("neighborhood preserving embedding",),
+    "LinearLTSA": ("LLTSA",),
+    "ICA": ("FastICA", "independent component analysis"),
+    "SparsePCA": ("SPCA",),
+    "KernelPCA": ("KPCA",),
+    "ClassicalMDS": ("CMDS", "cmdscale", "PCoA", "Torgerson", "principal coordinate analysis", "classical scaling"),
+    "MetricMDS": ("MDS", "SMACOF", "Sammon", "Sammon mapping", "stress majorization", "multidimensional scaling"),
+    "NonmetricMDS": ("NMDS", "isoMDS", "Kruskal"),
+    "WeightedMDS": ("INDSCAL",),
+    "LandmarkIsomap": ("L-Isomap",),
+    "ConformalIsomap": ("C-Isomap",),
+    "LLE": ("locally linear embedding",),
+    "ModifiedLLE": ("MLLE", "MLE"),
+    "SupervisedLLE": ("SLLE",),
+    "LTSA": ("local tangent space alignment",),
+    "HessianLLE": ("HLLE", "Hessian eigenmaps"),
+    "LaplacianEigenmaps": ("LE", "LEM", "spectral embedding", "Laplacian eigenmap"),
+    "DiffusionMaps": ("DM", "DMAP", "diffusion map"),
+    "VectorDiffusionMaps": ("VDM",),
+    "MVU": ("SDE", "maximum variance unfolding", "semidefinite embedding"),
+    "LandmarkMVU": ("L-MVU",),
+    "TSNE": ("openTSNE", "FIt-SNE"),
+}
+"""Other names of the methods; case, spaces and dashes do not count."""
+
+NOT_HERE = ("UMAP", "PHATE", "TriMap", "PaCMAP", "densMAP", "LargeVis", "ForceAtlas2")
+"""Methods that lowfold does not have: `compare` measures any estimator beside its own."""
+
+SCIKIT_LEARN: Mapping[str, str] = {
+    "SpectralEmbedding": "lowfold.LaplacianEigenmaps (affinity='precomputed' is metric='precomputed_affinity')",
+    "LocallyLinearEmbedding": "lowfold.LLE; method='modified', 'hessian' and 'ltsa' are ModifiedLLE, HessianLLE, LTSA",
+    "MDS": "lowfold.MetricMDS (metric=False is NonmetricMDS, dissimilarity='precomputed' is metric='precomputed'); "
+    "ClassicalMDS needs no starts",
+    "FastICA": "lowfold.ICA",
+    "TruncatedSVD": "lowfold.PCA, which takes sparse rows and centres them without making them dense",
+    "IncrementalPCA": "lowfold.PCA with partial_fit or fit_blocks",
+    "FactorAnalysis": "lowfold.EMPCA, with one variance of noise for all features",
+    "GaussianRandomProjection": "lowfold.RandomProjection with kind='gaussian'",
+    "SparseRandomProjection": "lowfold.RandomProjection with kind='sparse'",
+    "trustworthiness": "lowfold.quality.trustworthiness",
+}
+"""scikit-learn's names that code written for it imports, and what to write."""
+
+PARAMETERS: Mapping[str, str] = {
+    "affinity": "metric='precomputed_affinity' for a matrix of weights, metric='precomputed' for distances; neighbours "
+    "are the default, weights='heat' with scale=1/gamma are 'rbf' among them",
+    "algorithm": "search=",
+    "angle": "nothing: repulsion is exact, or interpolated with method='fft'",
+    "batch_size": "partial_fit(X) or fit_blocks(blocks)",
+    "components": "landmarks=",
+    "copy": "nothing: X is never changed",
+    "copy_X": "nothing: X is never changed and the model keeps a copy",
+    "dense_output": "nothing: the output is dense",
+    "dissimilarity": "metric='precomputed' for a matrix, metric='euclidean' for points",
+    "eigen_solver": "solver=, 'auto' if in doubt ('arpack' is 'lanczos' or 'shift_invert')",
+    "eigen_tol": "tol=",
+    "eps": "tol=",
+    "fit_inverse_transform": "preimage='ridge'; inverse_transform is always there",
+    "fun_args": "nothing: fun is one of the names",
+    "gamma": "scale=1/gamma",
+    "hessian_tol": "tol=",
+    "iterated_power": "solver='krylov' with tol=",
+    "kernel_params": "gamma=, degree= and coef0=, or a function as kernel",
+    "method": "the class: LLE, ModifiedLLE, HessianLLE or LTSA",
+    "metric_mds": "the class: MetricMDS or NonmetricMDS",
+    "modified_tol": "tol=",
+    "n_iter": "max_iter=",
+    "n_oversamples": "solver='krylov' with tol=",
+    "neighbors_algorithm": "search=",
+    "normalized_stress": "nothing: stress_ and normalized_stress_ are both there",
+    "p": "metric='minkowski' with metric_params={'p': p}",
+    "path_method": "paths=",
+    "power_iteration_normalizer": "solver='krylov' with tol=",
+    "remove_zero_eig": "n_components=",
+    "square_distances": "metric='precomputed_squared' where the matrix holds squares",
+    "svd_solver": "solver= ('full' is 'svd', 'covariance_eigh' is 'covariance', 'arpack' and 'randomized' 'krylov')",
+    "whiten": "normalization='unit'",
+    "whiten_solver": "nothing: whitening goes by the shape of X",
+}
+"""scikit-learn's parameters that have another name here, and what to write."""

@@ -1,0 +1,30 @@
+"""Descents that can be told where to start in the call itself, as scikit-learn's MDS can."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold.methods._base import Method
+
+
+class GivenStart(Method):
+    """A method with the parameter `init`, which `fit(X, init=layout)` takes the place of for this fit."""
+
+    init: Any
+
+    def fit(self, X: Any, y: Any = None, init: Any = None) -> Self:
+        """Embed X, from the layout `init` where one is given here."""
+        if init is None:
+            return super().fit(X, y)
+        asked, self.init = self.init, np.asarray(init, dtype=np.float64)
+        try:
+            return super().fit(X, y)
+        finally:
+            self.init = asked
+
+    def fit_transform(self, X: Any, y: Any = None, init: Any = None) -> NDArray[np.floating]:
+        """Embed X and return a copy of `embedding_`."""
+        return self.fit(X, y, init).embedding_.copy()

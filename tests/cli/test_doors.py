@@ -1,0 +1,102 @@
+"""The command line's help of one method, warmup, standardising, endings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import lowfold
+from lowfold.cli._app import app
+from lowfold.cli._options import named_method
+
+
+def run(*words: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, list(words))
+    return result.exit_code, result.output
+
+
+@pytest.fixture
+def birds(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(44, 5, 40), rng.normal(17, 2, 40), rng.normal(4200, 800, 40)])
+    file = tmp_path / "birds.csv"
+    file.write_text("bill,depth,mass\n" + "\n".join(",".join(map(repr, row)) for row in X.tolist()))
+    return file
+
+
+def test_help_of_one_method_shows_its_parameters_and_defaults() -> None:
+    code, text = run("embed", "-m", "tsne", "--help")
+    assert code == 0
+    assert "Parameters of TSNE" in text
+    assert "--perplexity" in text
+    assert "--landmarks" not in text
+    assert "default=12.0" in text  # early_exaggeration of TSNE; that of SNE is 1
+    assert "Parameters of the methods" in run("embed", "--help")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["x.csv", "-m", "hlle"], "HessianLLE"),
+        (["--method=isomap"], "Isomap"),
+        (["-mlle"], "LLE"),
+        (["-m", "nonsense"], None),
+        (["x.csv"], None),
+    ],
+)
+def test_the_method_among_the_words(words: list[str], name: str | None) -> None:
+    assert named_method(words) == name
+
+
+def test_standardised_embedding_and_transform(birds: Path, tmp_path: Path) -> None:
+    model, out = tmp_path / "m.lowfold", tmp_path / "y.csv"
+    code, text = run("embed", str(birds), "-m", "pca", "-o", str(out))
+    assert code == 0
+    assert "'mass' spreads" in text
+    assert "--standardize unit" in text
+    code, text = run("embed", str(birds), "-m", "pca", "--standardize", "unit", "--save", str(model))
+    assert code == 0
+    assert "spreads" not in text
+    table = lowfold.datasets.read(birds)
+    Z = (table.X - table.X.mean(axis=0)) / table.X.std(axis=0)
+    placed = tmp_path / "placed.csv"
+    assert run("transform", str(model), str(birds), "-o", str(placed))[0] == 0
+    assert np.allclose(lowfold.datasets.read(placed).X, lowfold.PCA(2).fit_transform(Z))
+    back = tmp_path / "back.csv"
+    assert run("transform", str(model), str(placed), "--inverse", "-o", str(back))[0] == 0
+    assert np.allclose(lowfold.datasets.read(back).X.mean(axis=0), table.X.mean(axis=0))
+
+
+def test_the_ending_of_out_is_checked_before_the_fit(birds: Path) -> None:
+    code, text = run("embed", str(birds), "-m", "pca", "-o", str(birds.with_suffix(".xls")))
+    assert code != 0
+    assert "choose one of these endings" in text
+    assert "spreads" not in text  # nothing was read yet
+
+
+def test_warmup_compiles_a_method() -> None:
+    code, text = run("warmup", "pca", "classical-mds")
+    assert code == 0
+    assert "PCA:" in text
+    assert "compiled in" in text
+
+
+def test_compiling_is_a_line_of_its_own(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from lowfold._core import jit
+    from lowfold._core.run import Run
+
+    with Run(verbose=True).stage("paths"):
+        monkeypatch.setattr(jit._clock, "seconds", jit._clock.seconds + 7.5)
+    assert "compiling (first use): 7.50 s" in capfd.readouterr().err
+
+
+def test_names_that_people_know_work_on_the_command_line() -> None:
+    code, text = run("list", "hlle")
+    assert code == 0
+    assert text.startswith("HessianLLE")
+    code, text = run("list", "umap")
+    assert code != 0
+    assert "compare" in text

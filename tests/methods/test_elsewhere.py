@@ -1,0 +1,100 @@
+"""Names of other libraries lead to the right ones here."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import lowfold
+from lowfold._core.errors import InvalidInput
+from lowfold.methods._elsewhere import ALSO_KNOWN_AS, PARAMETERS, SCIKIT_LEARN
+from lowfold.methods.registry import BY_NAME, find
+from lowfold.quality._score import Score
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        ("hlle", "HessianLLE"),
+        ("mle", "ModifiedLLE"),
+        ("mds", "MetricMDS"),
+        ("sammon", "MetricMDS"),
+        ("dm", "DiffusionMaps"),
+        ("SpectralEmbedding", "LaplacianEigenmaps"),
+        ("LocallyLinearEmbedding", "LLE"),
+        ("t-sne", "TSNE"),
+    ],
+)
+def test_names_that_people_know_find_the_method(name: str, method: str) -> None:
+    assert find(name).name == method
+
+
+def test_every_other_name_is_of_a_method_and_of_one_only() -> None:
+    others = [name for names in ALSO_KNOWN_AS.values() for name in names]
+    assert set(ALSO_KNOWN_AS) <= set(BY_NAME)
+    assert len(others) == len(set(others))
+
+
+def test_what_is_not_here_is_answered_with_compare() -> None:
+    with pytest.raises(InvalidInput, match="compare"):
+        find("umap")
+
+
+@pytest.mark.parametrize("name", sorted(SCIKIT_LEARN))
+def test_names_of_scikit_learn_answer_with_the_name_to_use(name: str) -> None:
+    with pytest.raises(ImportError, match=f"scikit-learn's {name} is lowfold"):
+        getattr(lowfold, name)
+    with pytest.raises(ImportError, match=f"scikit-learn's {name} is lowfold"):
+        exec(f"from lowfold import {name}")
+    target = SCIKIT_LEARN[name].split(maxsplit=1)[0].strip(";,").removeprefix("lowfold.")
+    assert hasattr(lowfold, target.partition(".")[0])
+
+
+@pytest.mark.parametrize(
+    ("method", "parameter", "words"),
+    [
+        ("Isomap", "eigen_solver", "solver="),
+        ("Isomap", "path_method", "paths="),
+        ("LaplacianEigenmaps", "affinity", "precomputed_affinity"),
+        ("LaplacianEigenmaps", "gamma", "scale=1/gamma"),
+        ("MetricMDS", "dissimilarity", "metric='precomputed'"),
+        ("TSNE", "n_iter", "max_iter="),
+        ("TSNE", "angle", "method='fft'"),
+        ("PCA", "svd_solver", "solver="),
+        ("PCA", "whiten", "normalization='unit'"),
+        ("KernelPCA", "fit_inverse_transform", "preimage='ridge'"),
+        ("PCA", "batch_size", "partial_fit"),
+    ],
+)
+def test_parameters_of_scikit_learn_are_answered(method: str, parameter: str, words: str) -> None:
+    with pytest.raises(TypeError, match=f"for {parameter} use .*{words}".replace("(", "[(]")):
+        getattr(lowfold, method)(**{parameter: 1})
+
+
+def test_advice_names_parameters_that_exist() -> None:
+    ours = {name for entry in BY_NAME for name in getattr(lowfold, entry).parameters}
+    for advice in PARAMETERS.values():
+        for word in advice.replace("(", " ").replace(",", " ").split():
+            if "=" in word and not word.startswith("="):
+                assert word.partition("=")[0] in ours, advice
+
+
+def test_verbose_is_a_number_too(capfd: pytest.CaptureFixture[str]) -> None:
+    lowfold.PCA(1, verbose=1).fit(np.random.default_rng(0).normal(size=(20, 3)))
+    assert "principal axes" in capfd.readouterr().err
+    with pytest.raises(ValueError, match="verbose of PCA must be"):
+        lowfold.PCA(1, verbose=-1).fit(np.eye(3))
+
+
+def test_a_score_is_a_float() -> None:
+    t = Score("trustworthiness", 0.75, 1.0, np.array([0.5, 1.0]))
+    assert 1 - t == 0.25
+    assert f"{t:.3f}" == "0.750"
+    assert np.mean([t, t]) == 0.75
+    assert max(t, 0.5) is t
+    for twin in (copy.copy(t), copy.deepcopy(t), pickle.loads(pickle.dumps(t))):
+        assert (twin.name, twin.value, twin.perfect) == ("trustworthiness", 0.75, 1.0)
+        assert np.array_equal(twin.points, t.points)

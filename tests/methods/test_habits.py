@@ -1,0 +1,158 @@
+"""What code written for other libraries relies on, and what their tests found."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
+
+import lowfold
+from lowfold._core.errors import AccuracyWarning, Disconnected, InvalidInput, LowfoldWarning, RepairWarning
+
+
+def test_tsne_leaves_a_layout_that_exaggeration_drew_together() -> None:
+    X = load_digits().data[:50]
+    model = lowfold.TSNE(perplexity=30).fit(X)
+    assert np.abs(model.embedding_).max() > 0.1
+    assert model.kl_divergence_ < 0.16
+
+
+def test_tsne_places_new_points_of_a_collapsed_layout_inside_it() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    model = lowfold.TSNE(perplexity=30, max_iter=100, early_exaggeration=12).fit(X)  # collapsed: exaggeration rules
+    assert np.abs(model.embedding_).max() < 1e-3
+    assert np.abs(model.transform(X + 0.3)).max() < 10 * np.abs(model.embedding_).max()
+
+
+def test_warnings_and_errors_are_also_those_of_scikit_learn_and_python() -> None:
+    assert issubclass(AccuracyWarning, ConvergenceWarning)
+    assert issubclass(AccuracyWarning, LowfoldWarning)
+    assert issubclass(Disconnected, RuntimeError)
+    assert issubclass(Disconnected, ValueError)
+
+
+@pytest.mark.extra("pyamg")
+def test_amg_of_a_dozen_points_is_solved_directly() -> None:
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    model = lowfold.LaplacianEigenmaps(2, n_neighbors=5, solver="amg").fit(X)
+    reference = lowfold.LaplacianEigenmaps(2, n_neighbors=5, solver="dense").fit(X)
+    assert np.allclose(model.embedding_, reference.embedding_)
+    assert model.solver_ == "dense"
+
+
+@pytest.mark.parametrize("density", [0.0, -0.1, 1.5, np.nan])
+def test_a_density_that_leaves_nothing_is_refused(density: float) -> None:
+    with pytest.raises(InvalidInput, match="density must be above 0"):
+        lowfold.lowrank.random_matrix("sparse", 2, 10, density=density)
+
+
+@pytest.mark.parametrize("name", ["WeightedMDS", "ReplicatedMDS"])
+def test_several_matrices_keep_float32(name: str) -> None:
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    stack = np.stack([D, D * 1.1])
+    single = getattr(lowfold, name)(2).fit(stack.astype(np.float32))
+    double = getattr(lowfold, name)(2).fit(stack)
+    assert single.embedding_.dtype == np.float32
+    assert double.embedding_.dtype == np.float64
+    lengths = [np.linalg.norm(Y[:, None] - Y, axis=2) for Y in (single.embedding_, double.embedding_)]
+    assert np.allclose(*lengths, atol=1e-3)  # equal weights leave the axes free
+    assert single.transform(stack[:, :3].astype(np.float32)).dtype == np.float32
+
+
+def test_a_kernel_with_negative_eigenvalues_is_told() -> None:
+    K = np.diag([3.0, 1.0, -2.0, -4.0, 0.5])
+    with pytest.warns(AccuracyWarning, match="not positive semidefinite.*at most"):
+        model = lowfold.KernelPCA(4, kernel="precomputed", center=False).fit(K)
+    assert (model.embedding_[:, 3] == 0).all()
+
+
+def test_an_asymmetric_matrix_is_told() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lowfold.Isomap(2, n_neighbors=8, metric="precomputed").fit(D)
+        lowfold.Isomap(2, n_neighbors=8, metric="precomputed").fit(D.astype(np.float32))
+    D[0, 1] *= 2
+    with pytest.warns(RepairWarning, match="not symmetric.*the shorter"):
+        lowfold.Isomap(2, n_neighbors=8, metric="precomputed").fit(D)
+
+
+def test_a_start_given_in_the_call_is_used_and_forgotten() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    first = np.random.default_rng(1).normal(size=(30, 2))
+    for name in ("MetricMDS", "NonmetricMDS"):
+        model = getattr(lowfold, name)(2, max_iter=5)
+        here = model.fit_transform(X, init=first)
+        assert np.array_equal(here, getattr(lowfold, name)(2, max_iter=5, init=first).fit_transform(X))
+        assert model.init == "classical"
+
+
+def test_labels_by_a_pivoted_factorisation() -> None:
+    rng = np.random.default_rng(2)
+    X = np.vstack([rng.normal(c, 0.3, size=(40, 2)) for c in ((0, 0), (4, 0), (0, 4))])
+    model = lowfold.SpectralClustering(3, n_neighbors=15, radius=9.0, assign_labels="cluster_qr")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LowfoldWarning)
+        labels = model.fit_predict(X)
+    assert [len(set(labels[i : i + 40])) for i in (0, 40, 80)] == [1, 1, 1]
+    assert len(set(labels)) == 3
+    assert np.array_equal(model.predict(X[::7] + 1e-3), labels[::7])
+
+
+def test_losses_and_penalties_of_nmf_are_scikit_learns() -> None:
+    from sklearn import decomposition
+
+    X = np.random.default_rng(3).poisson(3.0, size=(40, 12)).astype(float) + 1
+    for options in ({"beta_loss": "kullback-leibler"}, {"alpha_W": 0.05, "l1_ratio": 0.5}):
+        ours = lowfold.NMF(3, init="nndsvda", tol=1e-6, **options).fit(X)
+        extra = {"solver": "mu"} if "beta_loss" in options else {"alpha_H": 0.0}
+        theirs = decomposition.NMF(3, init="nndsvda", tol=1e-6, max_iter=1000, **options, **extra)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            W = theirs.fit_transform(X)
+        loss = "kullback-leibler" if "beta_loss" in options else "frobenius"
+        cost = [_divergence(X, Y @ H, loss) for Y, H in ((ours.embedding_, ours.components_), (W, theirs.components_))]
+        assert cost[0] < 1.05 * cost[1]
+        assert np.allclose(ours.transform(X), ours.embedding_, rtol=1e-6)
+
+
+def _divergence(X: np.ndarray, Z: np.ndarray, loss: str) -> float:
+    return float((X * np.log(X / Z) - X + Z).sum() if loss == "kullback-leibler" else ((X - Z) ** 2).sum())
+
+
+def test_a_plan_of_landmark_isomap_counts_its_default_landmarks() -> None:
+    X = np.random.default_rng(0).normal(size=(3000, 3))
+    made = str(lowfold.plan(X, lowfold.LandmarkIsomap(2)))
+    assert f"{lowfold.LandmarkIsomap.default_landmarks} x 3000 shortest paths" in made
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        ("LTSA", lambda part: part.indptr.__setitem__(0, -(10**6))),
+        ("HessianLLE", lambda part: part.members.__setitem__(0, 10**6)),
+        ("NMF", lambda part: object.__setattr__(part, "H", np.empty((0, 3)))),
+        ("PCA", lambda part: object.__setattr__(part, "W", part.W[:, :1].astype(int))),
+        ("ClassicalMDS", lambda part: object.__setattr__(part, "vectors", part.vectors[:5])),
+        ("Isomap", lambda part: object.__setattr__(part, "values", part.values[:1])),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused_at_load(name: str, spoil, tmp_path) -> None:
+    X = np.abs(np.random.default_rng(0).normal(size=(60, 3)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LowfoldWarning)
+        model = getattr(lowfold, name)(2).fit(X)
+    lowfold.save(tmp_path / "good.lowfold", model)
+    assert np.array_equal(lowfold.load(tmp_path / "good.lowfold").embedding_, model.embedding_)
+    for field in ("indptr", "members"):
+        if hasattr(model._extend, field):
+            object.__setattr__(model._extend, field, np.array(getattr(model._extend, field)))
+    spoil(model._extend)
+    lowfold.save(tmp_path / "forged.lowfold", model)
+    with pytest.raises(InvalidInput, match=r"is damaged|must be a matrix"):
+        lowfold.load(tmp_path / "forged.lowfold")
