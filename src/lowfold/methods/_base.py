@@ -25,6 +25,7 @@ from lowfold._core.run import Run
 from lowfold.graph._source import PRECOMPUTED
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._input import AnySource, Reader, answer_in_kind, check_range
+from lowfold.methods._losses import Loss, Lowered, no_loss
 from lowfold.methods._normalize import normal_map
 from lowfold.methods._notebook import with_history
 from lowfold.methods._parameters import Output
@@ -57,6 +58,8 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     learned: ClassVar[Mapping[str, LearnedMetric]] = {}  # distances of the method's own, by kind
     supervised: ClassVar[bool] = False
     stages: ClassVar[Stages]  # (data) -> what the fit will do, with bytes
+    loss: ClassVar[Lowered] = no_loss("it declares none")
+    tuned_on: ClassVar[int | None] = None  # the fit grows fast: `tune` tries it on at most so many points
     keeps_data: ClassVar[bool] = True  # False: the map alone places new points, and the training rows are let go
 
     # What a method writes -------------------------------------------------------------------------------------------
@@ -193,6 +196,16 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
         )
+
+    @final
+    def _kept_data(self) -> Data:
+        """The training data, as far as the fitted model keeps them."""
+        return Data(self._trained.source, graph=self._trained.graph)
+
+    @final
+    def _loss(self, data: Data, *, scaled: bool = False) -> Loss:
+        """What the method lowers at any embedding of the data; `scaled` takes the unit of it that suits best."""
+        return self.loss.make(self, data, scaled)
 
     @final
     def _check(self, data: Data) -> None:

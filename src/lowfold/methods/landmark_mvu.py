@@ -25,6 +25,7 @@ from lowfold.lowrank._landmark_rules import RULES, landmarks_by_rule
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit, known_source
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._losses import Lowered, no_loss
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Seeded
 from lowfold.methods._placing.maps import Barycentric
@@ -94,6 +95,10 @@ class LandmarkMVU(Seeded, GraphMethod):
     """
 
     stages: ClassVar[Stages] = _stages
+    loss: ClassVar[Lowered] = no_loss(
+        "its points follow the landmarks by fixed weights, other embeddings do not; use MVU's"
+    )
+    tuned_on: ClassVar[int | None] = 120
 
     landmarks: int | NDArray[np.int64] = param(
         40,

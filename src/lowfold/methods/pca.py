@@ -7,7 +7,7 @@ blocks --one pass--> (n, mean, R with R'R = Xc'Xc) --SVD of R--> (lambda, V)
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from lowfold.methods._blocks import row_blocks
 from lowfold.methods._fit import Data, Fit, feature_rows
 from lowfold.methods._input import read_points
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
+from lowfold.methods._losses import VARIANCE, Lowered, principal
 from lowfold.methods._parameters import Solved
 
 
@@ -58,6 +59,8 @@ class PCA(Solved, LinearMethod):
     >>> lowfold.PCA(1).fit_blocks([X[:2], X[2:]]).eigenvalues_.round(6).tolist()
     [5.0]
     """
+
+    loss: ClassVar[Lowered] = Lowered(principal, VARIANCE)
 
     solver: str = param(
         "auto",

@@ -26,6 +26,7 @@ from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._losses import Lowered, cut
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Seeded, Symmetrized
 from lowfold.methods._placing.harmonics import HarmonicRow
@@ -71,6 +72,7 @@ class SpectralClustering(ClusterMixin, Symmetrized, Seeded, GraphMethod):
     """
 
     stages: ClassVar[Stages] = walk_stages
+    loss: ClassVar[Lowered] = Lowered(cut, "the relaxed cut tr(Y'LY), Y'DY = I, the constant included")
 
     n_clusters: int | None = positional(
         default=8,

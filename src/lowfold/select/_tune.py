@@ -14,26 +14,13 @@ from lowfold._core.random import generator
 from lowfold.graph._foreign import known_graph
 from lowfold.graph._source import PRECOMPUTED
 from lowfold.graph._types import Graph, Neighbors
-from lowfold.methods.plan import _model
-from lowfold.methods.registry import BY_NAME
+from lowfold.methods.registry import entry_of, model_of
 from lowfold.select._candidates import Grid, read_candidates, usual_neighbors, usual_perplexities, usual_scales
 from lowfold.select._dimension_votes import intrinsic, vote
 from lowfold.select._trials import MEASURE, Trials
 from lowfold.select._types import Curve, Tuned
 
 Candidates = int | float | Sequence[int] | Sequence[float] | None
-
-# Methods whose fit grows fast with the number of points: tried on at most so many.
-SMALL = {
-    "MVU": 80,
-    "LandmarkMVU": 120,
-    "SNE": 200,
-    "SymmetricSNE": 200,
-    "TSNE": 300,
-    "MetricMDS": 400,
-    "NonmetricMDS": 300,
-    "KernelLPP": 600,
-}
 
 
 def tune(
@@ -84,7 +71,7 @@ def tune(
     """
     values = {"n_subsamples": n_subsamples, "max_points": max_points}
     check_limits("tune", values, {"n_subsamples": (Int(1),), "max_points": (Int(20),)})
-    model = _model(method, {})
+    model = model_of(method, {})
     given = {
         "n_components": n_components,
         "n_neighbors": n_neighbors,
@@ -93,10 +80,10 @@ def tune(
         "gamma": gamma,
     }
     asked = {name: read_candidates(name, value, model) for name, value in given.items()}
-    if BY_NAME[type(model).__name__].inputs == ("matrices",):
+    if entry_of(model).inputs == ("matrices",):
         return _without_points(model, asked)
     with single_threaded_blas():
-        limit = min(max_points, SMALL.get(type(model).__name__, max_points))
+        limit = min(max_points, model.tuned_on or max_points)
         rows, rng = _rows(X, model), generator(random_state)
         trials = Trials.draw(rows, y, model, n_subsamples, limit, rng, n_jobs)
         larger = trials if limit == max_points else Trials.draw(rows, y, model, n_subsamples, max_points, rng, n_jobs)
@@ -136,7 +123,7 @@ def _choose(model: Any, asked: dict[str, Grid | None], trials: Trials, samples: 
         params["n_components"] = value
         reasons.append(why)
         curves += [] if curve is None else [curve]
-    linear = BY_NAME[type(model).__name__].family in ("linear", "kernel")
+    linear = entry_of(model).family in ("linear", "kernel")
     trials.settle(intrinsic(samples) if linear or "n_components" not in known else int(params["n_components"]))
     for name, usual in USUAL.items():
         if name not in known or (name == "n_neighbors" and getattr(model, "radius", None) is not None):
