@@ -22,9 +22,9 @@ from lowfold._core.operators import Operator
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.run import Run
-from lowfold.graph._source import PRECOMPUTED
+from lowfold.graph._reading import check_range, is_precomputed
 from lowfold.methods._fit import Data, Fit
-from lowfold.methods._input import AnySource, Reader, answer_in_kind, check_range
+from lowfold.methods._input import AnySource, Reader, answer_in_kind
 from lowfold.methods._losses import Loss, Lowered, no_loss
 from lowfold.methods._normalize import normal_map
 from lowfold.methods._notebook import with_history
@@ -60,6 +60,7 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     stages: ClassVar[Stages]  # (data) -> what the fit will do, with bytes
     loss: ClassVar[Lowered] = no_loss("it declares none")
     tuned_on: ClassVar[int | None] = None  # the fit grows fast: `tune` tries it on at most so many points
+    own_dimension: ClassVar[str] = ""  # why `tune` has no say in n_components
     keeps_data: ClassVar[bool] = True  # False: the map alone places new points, and the training rows are let go
 
     # What a method writes -------------------------------------------------------------------------------------------
@@ -174,8 +175,7 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        metric = getattr(self, "metric", None)
-        tags.input_tags.pairwise = isinstance(metric, str) and metric in PRECOMPUTED
+        tags.input_tags.pairwise = is_precomputed(getattr(self, "metric", None))
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self.supervised
         return self.reader.tags(self, tags)

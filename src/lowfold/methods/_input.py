@@ -16,12 +16,12 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from lowfold._core.errors import InvalidInput
 from lowfold._cuda import arrived
 from lowfold.graph._foreign import known_graph
-from lowfold.graph._source import PRECOMPUTED, Measured, Pairs, Points, read_matrix
+from lowfold.graph._reading import check_range, is_precomputed
+from lowfold.graph._source import Measured, Pairs, Points, read_matrix
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods._fit import Data, Queries
 from lowfold.metrics._resolve import resolve_metric
 
-LARGEST, SMALLEST = 1e70, 1e-70  # fourth powers of distances and sums over points stay inside float64
 FLOATS = [np.float64, np.float32]
 
 
@@ -84,19 +84,6 @@ def read_points(
     return np.asarray(checked)
 
 
-def check_range(X: NDArray[np.floating]) -> None:
-    """Refuse values whose distances cannot be squared and summed without overflow or underflow."""
-    if X.size == 0 or X.dtype.itemsize <= 4:  # float32 ends at 3e38 and 1e-45
-        return
-    high, low = X.max(axis=0), X.min(axis=0)
-    size, spread = float(max(high.max(), -low.min())), float((high - low).max())
-    if size > LARGEST or 0.0 < spread < SMALLEST:
-        raise InvalidInput(
-            f"X has values up to {size:.3g} and a spread of {spread:.3g}; between {SMALLEST:g} and {LARGEST:g} squared "
-            "distances can be summed; multiply X by a constant first"
-        )
-
-
 def euclidean(X: NDArray[np.floating]) -> Points:
     """Rows as points of Euclidean space."""
     return Points(X, resolve_metric("euclidean", None, None))
@@ -121,7 +108,7 @@ class AnySource:
             given = {"neighbors": X} if isinstance(X, Neighbors) else {"graph": X}
             return Data(None, labels=labels, kept=kept, **given)
         metric = getattr(method, "metric", "euclidean")
-        if isinstance(metric, str) and metric in PRECOMPUTED:
+        if is_precomputed(metric):
             return Data(_read_matrix(method, X, metric, reset=True), labels=labels, kept=kept)
         if issparse(X):
             raise InvalidInput(
@@ -139,7 +126,7 @@ class AnySource:
                 f"{type(method).__name__} was fitted on a graph, which says nothing about new points; fit it on points "
                 "or on a matrix of distances"
             )
-        if isinstance(metric, str) and metric in PRECOMPUTED:
+        if is_precomputed(metric):
             return _as_trained(_read_matrix(method, X, metric, reset=False), trained)
         if issparse(X):
             raise InvalidInput("X is sparse; pass X.toarray()")

@@ -139,6 +139,7 @@ class RandomProjection(Seeded, LinearMethod):
     reader: ClassVar[Reader] = Rows(sparse=True)
     checks: ClassVar[tuple[Check, ...]] = (_options_belong, _dimension_fits)
     keeps_data: ClassVar[bool] = False
+    own_dimension: ClassVar[str] = "the bound of Johnson and Lindenstrauss sets it (n_components='auto')"
 
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X

@@ -42,9 +42,8 @@ def vote(given: Grid | None, model: Any, trials: Trials, samples: list[Any]) -> 
         return given.values[0], None, f"n_components: {given.values[0]}, as given"
     if entry.family == "neighbour embedding" and given is None:
         return PICTURE, None, f"n_components: {PICTURE}; {entry.name} makes pictures"
-    if entry.name == "RandomProjection" and given is None:
-        why = "n_components: left as it is; the bound of Johnson and Lindenstrauss sets it (n_components='auto')"
-        return model.n_components, None, why
+    if model.own_dimension and given is None:
+        return model.n_components, None, f"n_components: left as it is; {model.own_dimension}"
     linear = entry.family in ("linear", "kernel")
     names = ("energy", "gap") if linear else tuple(INTRINSIC)
     ballots = np.array([[_estimate(name, X, linear) for name in names] for X in samples])

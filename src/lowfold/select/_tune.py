@@ -11,9 +11,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Int, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
-from lowfold.graph._foreign import known_graph
-from lowfold.graph._source import PRECOMPUTED
-from lowfold.graph._types import Graph, Neighbors
+from lowfold.graph._reading import is_precomputed, read_samples
 from lowfold.methods.registry import entry_of, model_of
 from lowfold.select._candidates import Grid, read_candidates, usual_neighbors, usual_perplexities, usual_scales
 from lowfold.select._dimension_votes import intrinsic, vote
@@ -91,13 +89,8 @@ def tune(
 
 
 def _rows(X: Any, model: Any) -> Any:
-    X = known_graph(X)
-    if isinstance(X, (Graph, Neighbors)):
-        raise InvalidInput("X must be points or a matrix of distances: subsamples of a graph have no neighbourhoods")
-    points = np.asarray(X)
-    if points.ndim < 2 or points.dtype.kind not in "fiub":
-        raise InvalidInput(f"X must be an array of numbers, rows are points; got shape {points.shape}")
-    if getattr(model, "metric", None) in PRECOMPUTED and points.shape[0] != points.shape[1]:
+    points = read_samples(X, "X must be points or a matrix of distances: subsamples of a graph have no neighbourhoods")
+    if is_precomputed(getattr(model, "metric", None)) and points.shape[0] != points.shape[1]:
         raise InvalidInput(f"a precomputed matrix must be square; got shape {points.shape}")
     return points
 
