@@ -18,11 +18,11 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._foreign import known_graph
 from lowfold.graph._neighborhoods import neighborhoods
-from lowfold.graph._reading import read_complete
+from lowfold.graph._reading import MetricLike, read_complete
 from lowfold.graph._source import Points
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.quality._score import Score
-from lowfold.quality._spaces import GAPS, MetricLike, read_coordinates, same_length
+from lowfold.quality._spaces import GAPS, read_coordinates, same_length
 
 Patch = Callable[[NDArray[np.int64], NDArray[np.int32]], None]
 
