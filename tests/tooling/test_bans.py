@@ -169,6 +169,29 @@ def test_the_library_keeps_the_bans() -> None:
     assert not found, "\n".join(found)
 
 
+def insiders(source: str) -> list[str]:
+    """What a file knows of the making of methods: private modules, and classes told apart by their name."""
+    tree = parsed(source)
+    found = [f"line {line}: {name}" for line, name in used_names(tree) if name.startswith("lowfold.methods._")]
+    return found + [
+        f"line {node.lineno}: {ast.unparse(node)}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute) and node.left.attr == "__name__"
+    ]
+
+
+def test_only_methods_know_how_methods_are_made() -> None:
+    found = [
+        f"{path.relative_to(ROOT).as_posix()}, {said}"
+        for folder in ("quality", "select", "dimension", "cli", "viz", "apps")
+        for path in sorted((SOURCE / folder).rglob("*.py"))
+        for said in insiders(path.read_text(encoding="utf-8"))
+    ]
+    assert not found, "ask the method, or registry.entry_of(model):\n" + "\n".join(found)
+    assert len(insiders("from lowfold.methods._fit import Data\nx = type(m).__name__ == 'SNE'")) == 2
+    assert not insiders("from lowfold.methods.registry import entry_of\nname = type(m).__name__")
+
+
 def test_loops_release_the_lock_and_are_cached() -> None:
     seen = [(path, *loop) for path in FILES for loop in compiled(path.read_text(encoding="utf-8"))]
     wanted = {True: "njit(nogil=True)", False: "njit(nogil=True, cache=True)"}

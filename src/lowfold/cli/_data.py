@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import FileProblem, InvalidInput
 from lowfold.cli._values import parse_settings, parse_value
+from lowfold.methods.registry import entry_of
 
 FEW = 20  # numeric labels with at most so many values are classes, others a scale
 
@@ -90,9 +91,7 @@ def check_ending(out: str | None) -> None:
 
 def takes_several(model: Any) -> bool:
     """Whether the model takes several matrices of the same points."""
-    from lowfold.methods._several_matrices import SeveralMatrices
-
-    return isinstance(model, SeveralMatrices)
+    return entry_of(model).inputs == ("matrices",)
 
 
 def tell(notices: Sequence[str], *, quiet: bool) -> None:

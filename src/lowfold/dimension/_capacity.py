@@ -17,8 +17,9 @@ from lowfold._core.random import generator
 from lowfold._core.types import Floats, Ints
 from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled, slope
 from lowfold.dimension._linear import require_range
-from lowfold.dimension._read import MetricLike, Params, distance_rows, distinct, read_source
+from lowfold.dimension._read import distance_rows, distinct, read_source
 from lowfold.graph._radius import within_radius
+from lowfold.graph._reading import MetricLike, Params
 from lowfold.graph._source import Pairs, Points
 
 METHODS = ("packing", "covering", "box")

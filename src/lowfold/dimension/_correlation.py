@@ -24,7 +24,8 @@ from lowfold.dimension._estimate import (
     slope,
 )
 from lowfold.dimension._linear import require_range
-from lowfold.dimension._read import MetricLike, Params, distance_rows, distinct, read_source, typical_distance
+from lowfold.dimension._read import distance_rows, distinct, read_source, typical_distance
+from lowfold.graph._reading import MetricLike, Params
 from lowfold.graph._source import Pairs, Points
 
 N_RADII = 16

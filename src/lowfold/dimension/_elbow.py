@@ -12,9 +12,10 @@ from lowfold._core.random import generator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled
-from lowfold.dimension._read import MetricLike, Params, distinct, read_source
+from lowfold.dimension._read import distinct, read_source
 from lowfold.graph._components import components
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
+from lowfold.graph._reading import MetricLike, Params
 from lowfold.graph._source import Pairs, Points
 
 FLOOR = 1e-3  # variance left that is below what geodesics of a graph can be trusted to

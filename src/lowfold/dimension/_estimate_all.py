@@ -13,9 +13,10 @@ from lowfold.dimension._estimate import Estimate, Estimates, cannot_tell
 from lowfold.dimension._linear import linear, local_pca
 from lowfold.dimension._multiscale import multiscale_svd
 from lowfold.dimension._nearest import maximum_likelihood, two_nearest
-from lowfold.dimension._read import MetricLike, Params, read_source
+from lowfold.dimension._read import read_source
 from lowfold.dimension._scikit_dimension import PREFIX, scikit_dimension
 from lowfold.dimension._unfolding import mvu_spectrum
+from lowfold.graph._reading import MetricLike, Params
 from lowfold.graph._source import Pairs
 
 NAMES = (

@@ -12,8 +12,9 @@ from lowfold._core.random import generator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.dimension._estimate import Estimate, bootstrap, cannot_tell, edge_shortfall, half_samples, judged, sampled
-from lowfold.dimension._read import MetricLike, Params, distinct, read_source, typical_distance
+from lowfold.dimension._read import distinct, read_source, typical_distance
 from lowfold.graph._neighborhoods import neighborhoods
+from lowfold.graph._reading import MetricLike, Params
 from lowfold.graph._source import Pairs, Points
 
 UNSTEADY = 0.3  # a value that moves by more than this share over the scales has no plateau

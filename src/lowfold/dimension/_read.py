@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from lowfold._core.errors import InvalidInput
 from lowfold._core.types import Floats, Ints
-from lowfold.graph._source import PRECOMPUTED, Measured, Pairs, Points, read_matrix
-from lowfold.metrics._metric import Metric
-from lowfold.metrics._points import as_points
-from lowfold.metrics._resolve import resolve_metric
-
-MetricLike = str | Callable[..., Any] | Metric
-Params = Mapping[str, Any] | None
-
-LARGEST = 1e70  # fourth powers of distances, summed over points, stay inside float64
+from lowfold.graph._reading import MetricLike, Params, read_complete, read_rows
+from lowfold.graph._source import Pairs, Points
 
 
 def read_points(X: Any) -> Floats:
     """Rows of finite numbers in float64."""
-    points = np.ascontiguousarray(as_points(X, "X"), dtype=np.float64)
-    size, spread = float(np.abs(points).max()), float(np.ptp(points, axis=0).max())
-    if size > LARGEST or 0 < spread < 1 / LARGEST:
-        raise InvalidInput(
-            f"X has values up to {size:.3g} and a spread of {spread:.3g}; between {1 / LARGEST:g} and {LARGEST:g} "
-            "squared distances can be summed; multiply X by a constant first"
-        )
-    return points
+    return np.asarray(read_rows(X, dtype=np.float64))
 
 
 def read_source(X: Any, metric: MetricLike, metric_params: Params) -> Points | Pairs:
-    """Different points with a metric, or a full matrix of distances. Repeated points say nothing about dimension."""
-    if isinstance(metric, str) and metric in PRECOMPUTED:
-        source = read_matrix(X if hasattr(X, "tocsr") else np.asarray(X), metric)
-        if isinstance(source, Measured) or not np.isfinite(source.distances).all():
-            raise InvalidInput(
-                "X must have a measured, finite distance for every pair; fill the gaps by geodesics first"
-            )
-        return Pairs(np.asarray(source.distances, dtype=np.float64))
-    points = read_points(X)
-    return Points(points, resolve_metric(metric, metric_params, points))
+    """Points with a metric, or a full matrix of distances, in float64."""
+    gaps = "fill the gaps by geodesics first"
+    return read_complete(X, metric, metric_params, way_out=gaps, dtype=np.float64)
 
 
 def distinct(source: Points | Pairs) -> Ints:

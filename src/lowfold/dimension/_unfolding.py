@@ -16,9 +16,10 @@ from lowfold._core.random import generator
 from lowfold._core.types import Floats, Ints
 from lowfold.dimension._capacity import farthest_first
 from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled
-from lowfold.dimension._read import MetricLike, Params, distance_rows, distinct, read_source
+from lowfold.dimension._read import distance_rows, distinct, read_source
 from lowfold.graph._components import components
 from lowfold.graph._neighborhoods import neighborhoods
+from lowfold.graph._reading import MetricLike, Params
 from lowfold.graph._source import Pairs, Points
 from lowfold.sdp._program import neighbor_pairs
 

@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.run import Run
 from lowfold.graph._consistency import Consistency, check_consistency
 from lowfold.graph._neighborhoods import neighborhoods
+from lowfold.graph._reading import MetricLike, Params, read_points, read_source
 from lowfold.graph._search import SEARCHES
-from lowfold.graph._source import PRECOMPUTED, Points, Source, read_matrix
 from lowfold.graph._types import Neighbors
-from lowfold.metrics._metric import Metric
-from lowfold.metrics._resolve import resolve_metric
-
-
-def _source(X: Any, metric: str | Callable[..., Any] | Metric, metric_params: Mapping[str, Any] | None) -> Source:
-    if isinstance(metric, str) and metric in PRECOMPUTED:
-        return read_matrix(X if issparse(X) else np.asarray(X), metric)
-    points = np.asarray(X)
-    if points.ndim != 2 or points.dtype.kind not in "fiu":
-        raise InvalidInput(f"X must be a two-dimensional array of numbers, rows are points; got shape {points.shape}")
-    if points.dtype not in (np.float32, np.float64):
-        points = points.astype(np.float64)
-    if not np.isfinite(points).all():
-        raise InvalidInput("X must be finite; it has NaN or inf: leave these rows out or fill them in (EMPCA)")
-    points = np.ascontiguousarray(points)
-    return Points(points, resolve_metric(metric, metric_params, points))
 
 
 def find_neighbors(
@@ -40,8 +20,8 @@ def find_neighbors(
     n_neighbors: int | NDArray[np.int64] | None = None,
     *,
     radius: float | None = None,
-    metric: str | Callable[..., Any] | Metric = "euclidean",
-    metric_params: Mapping[str, Any] | None = None,
+    metric: MetricLike = "euclidean",
+    metric_params: Params = None,
     search: str = "auto",
     n_jobs: int | None = None,
 ) -> Neighbors:
@@ -56,7 +36,7 @@ def find_neighbors(
         raise InvalidInput(f"search must be one of {', '.join(SEARCHES)}; got {search!r}")
     with single_threaded_blas():
         return neighborhoods(
-            _source(X, metric, metric_params),
+            read_source(X, metric, metric_params),
             n_neighbors=n_neighbors,
             radius=radius,
             search=search,
@@ -71,6 +51,4 @@ def consistency(X: ArrayLike, neighbors: Neighbors | int | None = None, *, n_com
     directions, and edges that look like shortcuts.
     """
     found = neighbors if isinstance(neighbors, Neighbors) else find_neighbors(X, neighbors)
-    source = _source(X, "euclidean", None)
-    assert isinstance(source, Points)
-    return check_consistency(source, found, n_components)
+    return check_consistency(read_points(X, "X", "euclidean", None), found, n_components)

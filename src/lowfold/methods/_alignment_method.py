@@ -26,6 +26,7 @@ from lowfold.methods._alignment_mass import choose_mass, diagonal_mass
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._landmarks import landmark_stages
+from lowfold.methods._losses import ALIGN, Lowered, alignment
 from lowfold.methods._placing.maps import Barycentric, NearestCorner
 from lowfold.methods._stages import Stages, alignment_stages
 from lowfold.spectral._doors import smallest
@@ -40,6 +41,7 @@ class AlignmentMethod(GraphMethod):
     """Adds `neighbors_`; a method writes `_alignment` and its recipe."""
 
     stages: ClassVar[Stages] = landmark_stages(alignment_stages)
+    loss: ClassVar[Lowered] = Lowered(alignment, ALIGN)
 
     keeps_neighbors: ClassVar[bool] = True
     per_component: ClassVar[int] = 3  # a patch with hardly more points than directions says nothing: measured on images

@@ -22,9 +22,10 @@ from lowfold._core.operators import Operator
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.run import Run
-from lowfold.graph._source import PRECOMPUTED
+from lowfold.graph._reading import check_range, is_precomputed
 from lowfold.methods._fit import Data, Fit
-from lowfold.methods._input import AnySource, Reader, answer_in_kind, check_range
+from lowfold.methods._input import AnySource, Reader, answer_in_kind
+from lowfold.methods._losses import Loss, Lowered, no_loss
 from lowfold.methods._normalize import normal_map
 from lowfold.methods._notebook import with_history
 from lowfold.methods._parameters import Output
@@ -59,6 +60,9 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     supervised: ClassVar[bool] = False
     stages: ClassVar[Stages]  # (data) -> what the fit will do, with bytes
     by_size: ClassVar[bool] = True  # False: multiplying a column by a number changes nothing
+    loss: ClassVar[Lowered] = no_loss("it declares none")
+    tuned_on: ClassVar[int | None] = None  # the fit grows fast: `tune` tries it on at most so many points
+    own_dimension: ClassVar[str] = ""  # why `tune` has no say in n_components
     keeps_data: ClassVar[bool] = True  # False: the map alone places new points, and the training rows are let go
 
     # What a method writes -------------------------------------------------------------------------------------------
@@ -177,8 +181,7 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        metric = getattr(self, "metric", None)
-        tags.input_tags.pairwise = isinstance(metric, str) and metric in PRECOMPUTED
+        tags.input_tags.pairwise = is_precomputed(getattr(self, "metric", None))
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self.supervised
         return self.reader.tags(self, tags)
@@ -199,6 +202,16 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
         )
+
+    @final
+    def _kept_data(self) -> Data:
+        """The training data, as far as the fitted model keeps them."""
+        return Data(self._trained.source, graph=self._trained.graph)
+
+    @final
+    def _loss(self, data: Data, *, scaled: bool = False) -> Loss:
+        """What the method lowers at any embedding of the data; `scaled` takes the unit of it that suits best."""
+        return self.loss.make(self, data, scaled)
 
     @final
     def _check(self, data: Data) -> None:

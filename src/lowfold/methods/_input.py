@@ -19,14 +19,14 @@ from lowfold._core.warn import warn
 from lowfold._cuda import arrived
 from lowfold.graph._foreign import is_networkx, known_graph
 from lowfold.graph._networkx import affinity_graph
-from lowfold.graph._source import AFFINITY, PRECOMPUTED, Measured, Pairs, Points, read_matrix
+from lowfold.graph._reading import check_range, is_precomputed
+from lowfold.graph._source import AFFINITY, Measured, Pairs, Points, read_matrix
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods._fit import Data, Queries
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.metrics._scales import tell_scales
 from lowfold.metrics._sparse import sparse_metric
 
-LARGEST, SMALLEST = 1e70, 1e-70  # fourth powers of distances and sums over points stay inside float64
 FLOATS = [np.float64, np.float32]
 BY_SIZE = ("euclidean", "sqeuclidean", "minkowski", "manhattan", "cityblock", "l1", "chebyshev", "template")
 """Metrics in which a column counts by its size."""
@@ -91,19 +91,6 @@ def read_points(
     return np.asarray(checked)
 
 
-def check_range(X: NDArray[np.floating]) -> None:
-    """Refuse values whose distances cannot be squared and summed without overflow or underflow."""
-    if X.size == 0 or X.dtype.itemsize <= 4:  # float32 ends at 3e38 and 1e-45
-        return
-    high, low = X.max(axis=0), X.min(axis=0)
-    size, spread = float(max(high.max(), -low.min())), float((high - low).max())
-    if size > LARGEST or 0.0 < spread < SMALLEST:
-        raise InvalidInput(
-            f"X has values up to {size:.3g} and a spread of {spread:.3g}; between {SMALLEST:g} and {LARGEST:g} squared "
-            "distances can be summed; multiply X by a constant first"
-        )
-
-
 def euclidean(X: NDArray[np.floating]) -> Points:
     """Rows as points of Euclidean space."""
     return Points(X, resolve_metric("euclidean", None, None))
@@ -133,7 +120,7 @@ class AnySource:
                 raise InvalidInput(f"a graph of {X.n} sample cannot be embedded; at least 2 are needed")
             given = {"neighbors": X} if isinstance(X, Neighbors) else {"graph": X}
             return Data(None, labels=labels, kept=kept, **given)
-        if isinstance(metric, str) and metric in (*PRECOMPUTED, AFFINITY):
+        if is_precomputed(metric):
             return Data(_read_matrix(method, X, metric, reset=True), labels=labels, kept=kept)
         if issparse(X):
             return Data(_sparse_points(method, X, metric, self.sparse), labels=labels, kept=kept)
@@ -150,7 +137,7 @@ class AnySource:
                 f"{type(method).__name__} was fitted on a graph, which says nothing about new points; fit it on points "
                 "or on a matrix of distances"
             )
-        if isinstance(metric, str) and metric in (*PRECOMPUTED, AFFINITY):
+        if is_precomputed(metric):
             return _as_trained(_read_matrix(method, X, metric, reset=False), trained)
         if issparse(X) or isinstance(trained.X, SparseRows):
             return cast("Queries", as_trained_rows(method, X, trained.X))

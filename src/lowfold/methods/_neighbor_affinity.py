@@ -16,7 +16,7 @@ from lowfold.graph._search import nearest
 from lowfold.graph._source import Measured, Pairs, Points
 from lowfold.lowrank._principal import principal_axes
 from lowfold.methods._descent import classical_start, stress_terms, symmetric_dissimilarities
-from lowfold.methods._fit import Data
+from lowfold.methods._fit import Data, known_source
 from lowfold.optimize._neighbor import DenseAffinities, SparseAffinities
 from lowfold.optimize._perplexity import Bandwidths, joint_bandwidth, row_bandwidths, row_probabilities
 from lowfold.optimize._stress import Computed, PairTerms
@@ -141,8 +141,7 @@ def neighbor_affinities(data: Data, perplexity: float, run: Run) -> SparseAffini
     """p_ij = (p_{j|i} + p_{i|j}) / 2n over the 3 perplexity nearest neighbours; 0 elsewhere."""
     n = data.n
     k = neighbor_count(perplexity, n)
-    assert data.source is not None
-    found = nearest(data.source, k, run=run)
+    found = nearest(known_source(data.source), k, run=run)
     if found.counts.min() < 1:
         raise InvalidInput(f"point {int(found.counts.argmin())} has no measured neighbour; it cannot be placed")
     width = int(found.counts.max())

@@ -25,7 +25,9 @@ from lowfold.graph._types import Neighbors
 from lowfold.methods._base import Check, Method
 from lowfold.methods._descent import measured_columns
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained
+from lowfold.methods._losses import Lowered
 from lowfold.methods._neighbor_affinity import HELD, layout_start, neighbor_count, resolve_perplexity
+from lowfold.methods._neighbor_loss import joint_divergence
 from lowfold.methods._parameters import Distances, Seeded
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._stages import FLOAT, Stage, Stages, read_stage
@@ -64,6 +66,8 @@ class NeighborEmbedding(Distances, Seeded, Method):
     """Base of SNE, SymmetricSNE and TSNE."""
 
     stages: ClassVar[Stages] = _stages
+    loss: ClassVar[Lowered] = Lowered(joint_divergence, "KL(P || Q)", "local", fitted=False)
+    tuned_on: ClassVar[int | None] = 200
 
     perplexity: float | None = param(
         None,

@@ -34,9 +34,8 @@ class Recipe(Protocol):
 def embed_pieces(method: Any, near: Connected, asked: Asked, needs: Needs, run: Run) -> Fit:
     """Every piece by itself, the largest first; with on_disconnected="largest" only that one, NaN elsewhere."""
     largest_only = asked.on_disconnected == "largest"
-    parts = [
-        near.piece(np.flatnonzero(near.labels == c)) for c in range(1 if largest_only else int(near.labels.max()) + 1)
-    ]
+    groups = [np.flatnonzero(near.labels == c) for c in range(1 if largest_only else int(near.labels.max()) + 1)]
+    parts = [near.piece(rows) for rows in groups]
     fits = [_embed_piece(method, part, needs, run) for part in parts]
     if largest_only:
         warn(
@@ -46,13 +45,13 @@ def embed_pieces(method: Any, near: Connected, asked: Asked, needs: Needs, run: 
         )
     coordinates = np.full((near.n, method.n_components), np.nan)
     pieces: list[Piece] = []
-    for part, fit, offset in zip(parts, fits, _side_by_side([fit.coordinates for fit in fits]), strict=True):
-        assert part.rows is not None
-        coordinates[part.rows] = fit.coordinates + offset
+    offsets = _side_by_side([fit.coordinates for fit in fits])
+    for rows, part, fit, offset in zip(groups, parts, fits, offsets, strict=True):
+        coordinates[rows] = fit.coordinates + offset
         rules = Rules(needs.query_neighbors(asked, part.source, part.n), asked.radius, asked.search)
-        pieces.append(Piece(part.rows, replace(fit, rules=rules).trained(part.source), fit.extend, offset))
+        pieces.append(Piece(rows, replace(fit, rules=rules).trained(part.source), fit.extend, offset))
     piece_of = np.where(near.labels < len(pieces), near.labels, -1)
-    extra = _gathered(method, [piece.rows for piece in pieces], [fit.extra for fit in fits], near.n)
+    extra = _gathered(method, groups, [fit.extra for fit in fits], near.n)
     first = fits[0]
     graph = near.unbridged if first.graph is not None else None
     return Fit(coordinates, first.pairs, graph, Pieces(tuple(pieces), piece_of), first.invert, extra)

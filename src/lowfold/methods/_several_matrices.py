@@ -62,6 +62,13 @@ def merge(matrices: Floats, rule: str, weights: Floats | None = None) -> tuple[F
     return (mean if rule == "mean" else np.sqrt(mean)), total
 
 
+def given_stack(data: Data) -> Floats:
+    """The matrices themselves, which a model does not keep."""
+    if data.given is None:
+        raise InvalidInput("X must be given: the model does not keep the matrices it was fitted to")
+    return data.stack()
+
+
 def aligned(Y: Floats, target: Floats) -> Floats:
     """Y turned and reflected, not scaled, so that sum ||y_i - target_i||^2 is least (orthogonal Procrustes)."""
     U, _, Vt = stacked_svd(Y.T @ target)

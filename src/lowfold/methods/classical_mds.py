@@ -21,6 +21,7 @@ from lowfold.graph._source import Measured, Pairs, Points
 from lowfold.kernels._gram import centred_gram
 from lowfold.methods._base import Method
 from lowfold.methods._fit import Data, Fit
+from lowfold.methods._losses import STRAIN, Lowered, strain
 from lowfold.methods._parameters import Distances, Seeded, Solved
 from lowfold.methods._placing.maps import Barycentric, GramRow, Impossible
 from lowfold.methods._stages import Stages, pair_stages
@@ -56,6 +57,7 @@ class ClassicalMDS(Distances, Seeded, Solved, Method):
     """
 
     stages: ClassVar[Stages] = pair_stages(1.38)  # the matrix, and a part of it while it is centred
+    loss: ClassVar[Lowered] = Lowered(strain, STRAIN)
 
     additive_constant: bool = param(
         False,

@@ -6,7 +6,10 @@ X --neighbours--> graph --d_ij / sqrt(m_i m_j)--> conformal graph --shortest pat
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from lowfold._core.params import fixed
+from lowfold.methods._losses import STRAIN, Lowered, strain
 from lowfold.methods.isomap import Isomap
 
 
@@ -34,5 +37,7 @@ class ConformalIsomap(Isomap):
     >>> lowfold.ConformalIsomap(2, n_neighbors=10).fit_transform(bowl.X).shape
     (300, 2)
     """
+
+    loss: ClassVar[Lowered] = Lowered(strain, STRAIN + " of geodesic distances in units of the local spacing")
 
     conformal: bool = fixed(default=True, init=False)

@@ -38,6 +38,7 @@ from lowfold.methods._diffusion_metric import diffusion_distances
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._landmarks import Landmarked, landmark_stages
+from lowfold.methods._losses import Lowered, diffusion
 from lowfold.methods._neighborhood import Always, Asked, ByGraph, Needs, sizes_in_words
 from lowfold.methods._parameters import SELECTIONS, Symmetrized
 from lowfold.methods._placing.maps import Barycentric
@@ -117,6 +118,9 @@ class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
     """
 
     stages: ClassVar[Stages] = landmark_stages(_stages)
+    loss: ClassVar[Lowered] = Lowered(
+        diffusion, "share of the variance of t-step probabilities that Y does not explain"
+    )
 
     threshold: float | None = param(
         None,

@@ -28,6 +28,7 @@ from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._input import Reader, Rows
 from lowfold.methods._linear_method import LinearMethod
+from lowfold.methods._losses import VARIANCE, Lowered, principal
 from lowfold.methods._parameters import Seeded
 from lowfold.methods._stages import Stages, copy_stages
 from lowfold.spectral._types import fix_signs
@@ -60,6 +61,7 @@ class EMPCA(Seeded, LinearMethod):
     """
 
     stages: ClassVar[Stages] = copy_stages(2, "expectation maximisation")
+    loss: ClassVar[Lowered] = Lowered(principal, VARIANCE)
 
     noise: str = param(
         "isotropic",

@@ -25,6 +25,7 @@ from lowfold.lowrank._principal import principal_axes
 from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
+from lowfold.methods._losses import Lowered, independent
 from lowfold.methods._parameters import Seeded
 from lowfold.spectral._types import fix_signs
 
@@ -52,6 +53,10 @@ class ICA(Seeded, LinearMethod):
     >>> bool((C.max(axis=0) > 0.98).all())
     True
     """
+
+    loss: ClassVar[Lowered] = Lowered(
+        independent, "sum of the entropies of the columns of Y, whitened, in nats", "linear"
+    )
 
     algorithm: str = param(
         "fastica",

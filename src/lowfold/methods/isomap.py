@@ -23,6 +23,7 @@ from lowfold._core.operators import CentredGram
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
+from lowfold.graph._conformal import conformal_factors, conformal_lengths
 from lowfold.graph._geodesic_gram import GeodesicGram
 from lowfold.graph._geodesics import all_geodesics, geodesics
 from lowfold.graph._minplus import PathFactor
@@ -34,9 +35,10 @@ from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._geodesic_metric import geodesic_distances
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._landmarks import Landmarked, held_out, relative_error, told
+from lowfold.methods._losses import STRAIN, Lowered, strain
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Symmetrized
-from lowfold.methods._placing.geodesics import LandmarkRow, conformal_factors, conformal_lengths, triangulate
+from lowfold.methods._placing.geodesics import LandmarkRow, triangulate
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._stages import Stages, geodesic_stages
 from lowfold.spectral._doors import largest
@@ -76,6 +78,7 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
     """
 
     stages: ClassVar[Stages] = geodesic_stages
+    loss: ClassVar[Lowered] = Lowered(strain, STRAIN + " of geodesic distances")
 
     paths: str = param(
         "auto",

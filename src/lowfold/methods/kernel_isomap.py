@@ -5,7 +5,10 @@ X --neighbours--> graph --shortest paths--> d_G --shift--> d_G + tau --Gram--> G
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from lowfold._core.params import param
+from lowfold.methods._losses import STRAIN, Lowered, strain
 from lowfold.methods.isomap import Isomap
 
 
@@ -33,6 +36,8 @@ class KernelIsomap(Isomap):
     >>> bool(lowfold.KernelIsomap(2, n_neighbors=4).fit(ring.X).shift_ > 0)
     True
     """
+
+    loss: ClassVar[Lowered] = Lowered(strain, STRAIN + " of geodesic distances plus the constant")
 
     shift: float | str | None = param(
         "minimal",

@@ -32,6 +32,7 @@ from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._input import AnySource, Reader
+from lowfold.methods._losses import SMOOTH, Lowered, smooth
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import MercerKernel, PointMetric, Symmetrized
 from lowfold.methods._placing.maps import Barycentric
@@ -69,6 +70,8 @@ class KernelLPP(MercerKernel, PointMetric, Symmetrized, GraphMethod):
     """
 
     stages: ClassVar[Stages] = function_stages
+    loss: ClassVar[Lowered] = Lowered(smooth, SMOOTH, "linear")
+    tuned_on: ClassVar[int | None] = 600
 
     kernel: str | Callable[..., float] = param(  # type: ignore[assignment] # scikit-learn's name
         "rbf",

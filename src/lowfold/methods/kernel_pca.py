@@ -24,6 +24,7 @@ from lowfold.methods._base import Method
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._input import FLOATS, AnySource, Reader
 from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, landmark_stages, through_landmarks
+from lowfold.methods._losses import Lowered, kernel_variance
 from lowfold.methods._parameters import MercerKernel, Solved
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, kernel_rows
@@ -93,6 +94,9 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
     """
 
     stages: ClassVar[Stages] = landmark_stages(tile_stages)
+    loss: ClassVar[Lowered] = Lowered(
+        kernel_variance, "share of the variance of the kernel's features that Y does not explain"
+    )
 
     center: bool = param(
         True, Flag(), "Centre the feature vectors. False takes K as it is (Vidal, Ma & Sastry, Algorithm 4.1)."

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from lowfold._core.params import param
 from lowfold._core.types import Ints
+from lowfold.methods._losses import STRAIN, Lowered, strain
 from lowfold.methods.isomap import Isomap
 
 
@@ -38,6 +39,8 @@ class LandmarkIsomap(Isomap):
     >>> lowfold.LandmarkIsomap(2, n_neighbors=8, landmarks=50).fit_transform(roll.X).shape
     (500, 2)
     """
+
+    loss: ClassVar[Lowered] = Lowered(strain, STRAIN + " of geodesic distances among the landmarks")
 
     landmarks: int | Ints | None = param(
         None,

@@ -26,6 +26,7 @@ from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit, known_source
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._input import AnySource, Reader
+from lowfold.methods._losses import Lowered, no_loss
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Seeded
 from lowfold.methods._placing.maps import Barycentric
@@ -95,6 +96,10 @@ class LandmarkMVU(Seeded, GraphMethod):
     """
 
     stages: ClassVar[Stages] = _stages
+    loss: ClassVar[Lowered] = no_loss(
+        "its points follow the landmarks by fixed weights, other embeddings do not; use MVU's"
+    )
+    tuned_on: ClassVar[int | None] = 120
 
     landmarks: int | NDArray[np.int64] = param(
         40,

@@ -21,6 +21,7 @@ from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._landmarks import Landmarked, landmark_stages
+from lowfold.methods._losses import SMOOTH, Lowered, harmonic
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import SELECTIONS, Affinities, Symmetrized
 from lowfold.methods._placing.harmonics import HarmonicRow
@@ -63,6 +64,7 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
     """
 
     stages: ClassVar[Stages] = landmark_stages(walk_stages)
+    loss: ClassVar[Lowered] = Lowered(harmonic, SMOOTH + " (or the constraint of its Laplacian)")
 
     weights: Weighting = param(
         "heat",

@@ -21,6 +21,7 @@ from lowfold.kernels._patches import Patches, geometry_of
 from lowfold.kernels._tangent import tangent_alignment
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._linear_graph import LinearGraphMethod, linear_fit
+from lowfold.methods._losses import ALIGN, Lowered, alignment
 from lowfold.methods._neighborhood import Needs
 
 
@@ -45,6 +46,8 @@ class LinearLTSA(LinearGraphMethod):
     >>> lowfold.LinearLTSA(2).fit_transform(roll.X).shape
     (300, 2)
     """
+
+    loss: ClassVar[Lowered] = Lowered(alignment, ALIGN + " with the alignment kernel of LTSA", "linear")
 
     n_neighbors: int | NDArray[np.int64] | None = param(
         None,

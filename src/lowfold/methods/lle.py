@@ -24,6 +24,7 @@ from lowfold.methods._alignment_method import AlignmentMethod, bottom, patch_cor
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._lle_neighborhoods import Clusters, cluster_neighborhoods, flat_neighborhoods
+from lowfold.methods._losses import ALIGN, Lowered, alignment
 from lowfold.methods._neighborhood import ByClosedClasses, Needs, distinct_neighborhoods
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import ReconstructionRow
@@ -55,6 +56,8 @@ class LLE(Landmarked, AlignmentMethod):
     >>> lowfold.LLE(2, n_neighbors=12).fit_transform(curve.X).shape
     (600, 2)
     """
+
+    loss: ClassVar[Lowered] = Lowered(alignment, ALIGN + ", K = (I - W)'(I - W)")
 
     n_neighbors: int | NDArray[np.int64] | None = param(
         None,

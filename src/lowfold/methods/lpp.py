@@ -6,6 +6,7 @@ X --neighbours--> graph --weights--> W --Laplacian--> L = D - W --linear--> X'L 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 from lowfold._core.limits import Choice, Function, Real
 from lowfold._core.operators import SparseOperator
@@ -15,6 +16,7 @@ from lowfold.graph._weights import laplacian
 from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._linear_graph import LinearGraphMethod, linear_fit
+from lowfold.methods._losses import SMOOTH, Lowered, smooth
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Symmetrized
 
@@ -41,6 +43,8 @@ class LPP(Symmetrized, LinearGraphMethod):
     >>> model.transform(roll.X[:3]).shape
     (3, 2)
     """
+
+    loss: ClassVar[Lowered] = Lowered(smooth, SMOOTH, "linear")
 
     weights: Weighting = param(
         "heat",

@@ -30,11 +30,13 @@ from lowfold.methods._descent import (
 )
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._given_start import GivenStart
+from lowfold.methods._losses import Loss, Lowered
 from lowfold.methods._parameters import Distances, Seeded
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.stress import StressRow
 from lowfold.methods._stages import FLOAT, Stage, Stages, read_stage
 from lowfold.optimize._descend import descend
+from lowfold.optimize._loss_formulas import LossValue
 from lowfold.optimize._momentum import Callback
 from lowfold.optimize._smacof import Minimum, majorise
 from lowfold.optimize._stress import FACTORED, EdgeTerms, PairTerms
@@ -52,6 +54,25 @@ def _stages(method: Any, data: Data) -> list[Stage]:
     factor = 2 * FLOAT * float(data.n) ** 2 if method.weights is not None and data.n <= FACTORED else 0.0
     steps = Stage(method._algorithm(), f"up to {method.max_iter} steps", factor + 0.25 * need + 8 * FLOAT * data.n * 8)
     return [read_stage(data), Stage("distances", f"{data.n} x {data.n}, {words}", need, need), steps]
+
+
+def _stress_loss(model: Any, data: Data, scaled: bool) -> Loss:
+    p = float(model.p)
+    terms = stress_terms(data, model.weights, model._run())
+
+    def loss(Y: Floats) -> LossValue:
+        Y = np.ascontiguousarray(Y)
+        error, size = point_stress(terms, Y, p)
+        total = point_stress(terms, np.zeros_like(Y), p)[0]
+        if total.sum() == 0:
+            raise InvalidInput("all dissimilarities are 0; stress has no unit")
+        cross = (total + size - error) / 2
+        s = float(cross.sum() / size.sum()) if scaled and size.sum() > 0 else 1.0
+        left = np.maximum(total - 2 * s * cross + s * s * size, 0.0) if scaled else error
+        points = np.sqrt(left / np.where(total > 0, total, 1.0))
+        return LossValue(float(np.sqrt(left.sum() / total.sum())), points)
+
+    return loss
 
 
 class MetricMDS(Distances, Seeded, GivenStart):
@@ -82,6 +103,10 @@ class MetricMDS(Distances, Seeded, GivenStart):
     """
 
     stages: ClassVar[Stages] = _stages
+    loss: ClassVar[Lowered] = Lowered(
+        _stress_loss, "stress, sqrt(sum w (delta - d)^2 / sum w delta^2)", "local", fitted=False
+    )
+    tuned_on: ClassVar[int | None] = 400
 
     weights: Any = param(
         None,

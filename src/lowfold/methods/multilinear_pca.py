@@ -25,6 +25,7 @@ from lowfold.methods._base import Check
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._input import Reader, Rows
 from lowfold.methods._linear_method import LinearMethod
+from lowfold.methods._losses import VARIANCE, Lowered, principal
 from lowfold.methods._stages import Stages, copy_stages
 
 
@@ -62,6 +63,7 @@ class MultilinearPCA(LinearMethod):
     """
 
     stages: ClassVar[Stages] = copy_stages(3.5, "axes of each mode")
+    loss: ClassVar[Lowered] = Lowered(principal, VARIANCE, "linear")
 
     ranks: list[int] | tuple[int, ...] | None = param(
         None,

@@ -13,8 +13,10 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Function, Int, Null, Real
 from lowfold._core.params import param
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._losses import Loss, Lowered
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import ReconstructionRow
@@ -27,6 +29,7 @@ from lowfold.methods._unfolding import (
     warn_if_unproven,
     with_bridges,
 )
+from lowfold.optimize._loss_formulas import LossValue, spring_loss
 from lowfold.sdp._door import SOLVERS, select_unfolding_solver, unfold
 from lowfold.sdp._program import FORMS, neighbor_pairs, unfolding, variance_bound
 from lowfold.sdp._solution import Callback
@@ -55,6 +58,20 @@ def _stages(method: Any, data: Data) -> list[Stage]:
         search_stage(method, data),
         Stage("semidefinite program", f"{pairs:.0f} pairs, solver {solver}", size),
     ]
+
+
+def _spring_loss(model: Any, data: Data, scaled: bool) -> Loss:
+    """The part "bound" is the loss of the solution in all its dimensions."""
+    kept = Connected(model._trained.source, None, model._trained.graph)
+    squared = pair_distances(kept, model.pairs_) ** 2
+    settings = (model.constraints, float(model.nu_), scaled)
+    whole = spring_loss(model.pairs_, squared, model.factor_, *settings).value
+
+    def loss(Y: Floats) -> LossValue:
+        found = spring_loss(model.pairs_, squared, Y, *settings)
+        return LossValue(found.value, found.points, (*found.parts, ("bound", whole)))
+
+    return loss
 
 
 class MVU(GraphMethod):
@@ -91,6 +108,10 @@ class MVU(GraphMethod):
     """
 
     stages: ClassVar[Stages] = _stages
+    loss: ClassVar[Lowered] = Lowered(
+        _spring_loss, "(nu sum (d^2 - s)^2 - tr K) / n in units of the mean s; least over all dimensions"
+    )
+    tuned_on: ClassVar[int | None] = 80
 
     constraints: str = param(
         "slack",

@@ -27,6 +27,7 @@ from lowfold.lowrank._sparse_axes import SparseScatter
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._input import DenseOrSparseRows, Reader
 from lowfold.methods._linear_method import LinearMethod
+from lowfold.methods._losses import Lowered, nonnegative
 from lowfold.methods._parameters import Seeded
 from lowfold.methods._stages import Stages, copy_stages
 
@@ -57,6 +58,7 @@ class NMF(Seeded, LinearMethod):
     """
 
     stages: ClassVar[Stages] = copy_stages(3, "coordinate descent")
+    loss: ClassVar[Lowered] = Lowered(nonnegative, "min over H >= 0 of ||X - YH|| / ||X||", "local")
 
     init: str = param("nndsvda", Choice(("nndsvda", "nndsvd", "random")), "Start, as in scikit-learn.")
     beta_loss: str = param(

@@ -25,6 +25,7 @@ from lowfold.lowrank._veronese import Vanishing, vanishing, veronese
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._linear_method import LinearMethod, project
+from lowfold.methods._losses import Lowered, features
 from lowfold.methods._parameters import Solved
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._stages import Stages, feature_stages
@@ -63,6 +64,7 @@ class NonlinearPCA(Solved, LinearMethod):
     """
 
     stages: ClassVar[Stages] = feature_stages
+    loss: ClassVar[Lowered] = Lowered(features, "share of the variance of the features that Y does not explain")
 
     feature_map: str | Callable[[Any], Any] = param(
         "veronese",

@@ -24,11 +24,13 @@ from lowfold.methods._descent import Shepard, all_edges, random_start, start, st
 from lowfold.methods._fit import Data, Fit, Queries
 from lowfold.methods._given_start import GivenStart
 from lowfold.methods._input import FLOATS, AnySource, Reader
+from lowfold.methods._losses import Loss, Lowered
 from lowfold.methods._parameters import Distances, Seeded
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.stress import StressRow
 from lowfold.methods._stages import Stage, Stages, read_stage
 from lowfold.optimize._isotonic import Ranking, majorise_ordinal
+from lowfold.optimize._loss_formulas import LossValue
 from lowfold.optimize._momentum import Callback
 from lowfold.optimize._smacof import Minimum
 from lowfold.optimize._stress import EdgeTerms, Held, PairTerms
@@ -86,6 +88,22 @@ def _stages(method: Any, data: Data) -> list[Stage]:
     return [read_stage(data), Stage("ranking", f"{data.n * (data.n - 1) // 2} pairs in order", size)]
 
 
+def _ordinal_loss(model: Any, data: Data, scaled: bool) -> Loss:
+    edges = model._edges(data, model._run())
+    ranking = Ranking.of(edges.delta, model.ties)
+
+    def loss(Y: Floats) -> LossValue:
+        d = edges.distances(np.ascontiguousarray(Y))
+        if not d.any():
+            raise InvalidInput("Y has no two different points; stress-1 compares distances with their own size")
+        left = (d - ranking.disparities(d)) ** 2
+        error, size = (np.bincount(edges.i, v, edges.n) + np.bincount(edges.j, v, edges.n) for v in (left, d * d))
+        points = np.sqrt(error / np.where(size > 0, size, 1.0))
+        return LossValue(float(np.sqrt(error.sum() / size.sum())), points)
+
+    return loss
+
+
 class NonmetricMDS(Distances, Seeded, GivenStart):
     """Place points so that their distances are in the order of the dissimilarities.
 
@@ -113,6 +131,10 @@ class NonmetricMDS(Distances, Seeded, GivenStart):
     """
 
     stages: ClassVar[Stages] = _stages
+    loss: ClassVar[Lowered] = Lowered(
+        _ordinal_loss, "stress-1, sqrt(sum (d - dhat)^2 / sum d^2)", "local", fitted=False
+    )
+    tuned_on: ClassVar[int | None] = 300
 
     ties: str = param(
         "primary",

@@ -21,6 +21,7 @@ from lowfold.kernels._lle import reconstruction_alignment
 from lowfold.kernels._patches import Patches, geometry_of
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._linear_graph import LinearGraphMethod, linear_fit
+from lowfold.methods._losses import ALIGN, Lowered, alignment
 from lowfold.methods._neighborhood import Needs
 
 
@@ -44,6 +45,8 @@ class NPE(LinearGraphMethod):
     >>> lowfold.NPE(2).fit_transform(roll.X).shape
     (300, 2)
     """
+
+    loss: ClassVar[Lowered] = Lowered(alignment, ALIGN + ", K = (I - W)'(I - W)", "linear")
 
     n_neighbors: int | NDArray[np.int64] | None = param(
         None,

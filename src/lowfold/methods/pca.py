@@ -30,6 +30,7 @@ from lowfold.methods._blocks import row_blocks
 from lowfold.methods._fit import Data, Fit, feature_rows
 from lowfold.methods._input import DenseOrSparseRows, Reader, read_points
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
+from lowfold.methods._losses import VARIANCE, Lowered, principal
 from lowfold.methods._parameters import Solved
 
 
@@ -71,6 +72,8 @@ class PCA(Solved, LinearMethod):
         '"mle" as many as Minka\'s evidence favours; None all, min(n, D).',
         kw_only=False,
     )
+
+    loss: ClassVar[Lowered] = Lowered(principal, VARIANCE)
     solver: str = param(
         "auto",
         Choice(ROUTES),

@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from lowfold._core.config import get_config
-from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import check_limits
 from lowfold._core.memory import pretty_bytes
 from lowfold._core.run import Run
 from lowfold._cuda import active
 from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._stages import Stage, peak
-from lowfold.methods.registry import BY_NAME, Entry, load
+from lowfold.methods.registry import Entry, entry_of, model_of
 
 ENOUGH = 2_000  # landmarks that show a surface of any number of points to a percent or two
 
@@ -66,30 +65,17 @@ def plan(X: Any, method: Any, **params: Any) -> Plan:
     >>> told.fits, [stage.name for stage in told.stages]
     (True, ['data', 'neighbours', 'geodesics', 'eigenvectors'])
     """
-    model = _model(method, params)
-    name = type(model).__name__
+    model = model_of(method, params)
+    entry = entry_of(model)
+    name = entry.name
     check_limits(name, model.get_params(deep=False), model.limits)
     data = model.reader.data(model, X, np.zeros(len(X)) if model.supervised else None)  # labels change no plan
     model._check(data)
-    entry = BY_NAME[name]
     device = active(Run())
     budget = get_config().memory if device is None else device.free_bytes()
     where = "" if device is None else f" free on {device.name}"
     made = Plan(name, data.n, tuple(model.stages(data)), budget, where=where)
     return made if made.fits else replace(made, way_out=_way_out(entry, model, made))
-
-
-def _model(method: Any, params: dict[str, Any]) -> Any:
-    if isinstance(method, str):
-        method = load(method)
-    name = method.__name__ if isinstance(method, type) else type(method).__name__
-    if name not in BY_NAME:
-        raise InvalidInput(f"method must be a name, a class or a model of lowfold; got {name}")
-    cls: Any = method if isinstance(method, type) else type(method)
-    for key in params:
-        if key not in cls._get_param_names():
-            raise InvalidInput(f"{name} has no parameter {key!r}; it has {', '.join(cls._get_param_names())}")
-    return cls(**params) if isinstance(method, type) else cls(**{**method.get_params(deep=False), **params})
 
 
 def _way_out(entry: Entry, model: Any, made: Plan) -> str:

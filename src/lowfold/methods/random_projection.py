@@ -35,6 +35,7 @@ from lowfold.methods._base import Check
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Trained
 from lowfold.methods._input import Reader, Rows
 from lowfold.methods._linear_method import LinearMethod
+from lowfold.methods._losses import Lowered, no_loss
 from lowfold.methods._parameters import Seeded
 from lowfold.methods._stages import Stages, projection_stages
 
@@ -89,6 +90,9 @@ class RandomProjection(Seeded, LinearMethod):
     """
 
     stages: ClassVar[Stages] = projection_stages
+    loss: ClassVar[Lowered] = no_loss(
+        "it draws its directions and lowers nothing; use quality.stress for what it promises"
+    )
 
     n_components: int | str = positional(  # type: ignore[assignment]
         default=2,
@@ -135,6 +139,7 @@ class RandomProjection(Seeded, LinearMethod):
     reader: ClassVar[Reader] = Rows(sparse=True, least=1)
     checks: ClassVar[tuple[Check, ...]] = (_options_belong, _dimension_fits)
     keeps_data: ClassVar[bool] = False
+    own_dimension: ClassVar[str] = "the bound of Johnson and Lindenstrauss sets it (n_components='auto')"
 
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X

@@ -6,6 +6,7 @@ No method is imported here; `lowfold.__getattr__`, the command line, README's ta
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from lowfold._core.errors import InvalidInput
@@ -444,3 +445,34 @@ def load(name: str) -> Any:
     """The class of a method, by any name that `find` takes; this loads scikit-learn."""
     entry = find(name)
     return getattr(importlib.import_module(f"lowfold.methods.{entry.module}"), entry.name)
+
+
+def entry_of(method: object) -> Entry:
+    """The row of a class, a model, or what inherits from one; `InvalidInput` where it is none of lowfold's."""
+    cls = method if isinstance(method, type) else type(method)
+    found = _row(cls)
+    if found is None:
+        raise InvalidInput(f"method must be a name, a class or a model of lowfold; got {cls.__name__}")
+    return found
+
+
+def is_method(model: object) -> bool:
+    """Whether a model is one of lowfold's."""
+    return _row(type(model)) is not None
+
+
+def _row(cls: type) -> Entry | None:
+    rows = (BY_NAME.get(base.__name__) for base in cls.__mro__ if base.__module__.startswith("lowfold.methods."))
+    return next((row for row in rows if row is not None), None)
+
+
+def model_of(method: Any, params: Mapping[str, Any]) -> Any:
+    """A model, not fitted, from a name, a class or a model, with these parameters."""
+    if isinstance(method, str):
+        method = load(method)
+    name = entry_of(method).name
+    cls: Any = method if isinstance(method, type) else type(method)
+    for key in params:
+        if key not in cls._get_param_names():
+            raise InvalidInput(f"{name} has no parameter {key!r}; it has {', '.join(cls._get_param_names())}")
+    return cls(**params) if isinstance(method, type) else cls(**{**method.get_params(deep=False), **params})

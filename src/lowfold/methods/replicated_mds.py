@@ -19,8 +19,9 @@ from lowfold._core.types import Floats
 from lowfold.graph._source import Pairs
 from lowfold.methods._base import Check, Method
 from lowfold.methods._fit import Data, Fit
+from lowfold.methods._losses import Loss, Lowered
 from lowfold.methods._parameters import Seeded
-from lowfold.methods._several_matrices import MergedRow, SeveralMatrices, aligned, merge
+from lowfold.methods._several_matrices import MergedRow, SeveralMatrices, aligned, given_stack, merge
 from lowfold.methods.classical_mds import ClassicalMDS
 from lowfold.methods.metric_mds import MetricMDS
 from lowfold.methods.nonmetric_mds import NonmetricMDS
@@ -43,6 +44,15 @@ def _one_label_per_matrix(method: Any, data: Data) -> None:
     m = len(data.stack())
     if method.groups is not None and len(method.groups) != m:
         raise InvalidInput(f"groups must have one label for each of the {m} matrices; got {len(method.groups)}")
+
+
+def _merged_loss(model: Any, data: Data, scaled: bool) -> Loss:
+    stack = given_stack(data)
+    D, counts = merge(stack, model.merge)
+    inner: Method = model._model(None if (counts == len(stack)).all() else counts)
+    if inner.loss.fitted:
+        inner.fit(D)
+    return inner._loss(inner.reader.data(inner, D, None), scaled=scaled)
 
 
 class ReplicatedMDS(Seeded, SeveralMatrices):
@@ -68,6 +78,8 @@ class ReplicatedMDS(Seeded, SeveralMatrices):
     >>> float(np.ptp(model.embedding_).round(6))
     3.0
     """
+
+    loss: ClassVar[Lowered] = Lowered(_merged_loss, "the objective of the MDS it uses, of the merged matrix", "local")
 
     metric: str = param(
         "precomputed",

@@ -38,6 +38,7 @@ from lowfold.lowrank._robust import (
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
+from lowfold.methods._losses import Lowered, no_loss
 from lowfold.methods._stages import Stages, copy_stages
 from lowfold.spectral._types import fix_signs
 
@@ -88,6 +89,9 @@ class RobustPCA(LinearMethod):
     """
 
     stages: ClassVar[Stages] = copy_stages(3, "robust directions")
+    loss: ClassVar[Lowered] = no_loss(
+        "it weighs the entries or directions of X, of which an embedding keeps no trace; use PCA's"
+    )
 
     method: str = param(
         "pursuit",

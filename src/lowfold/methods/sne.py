@@ -11,8 +11,10 @@ from lowfold._core.limits import Choice, Real
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold.methods._fit import Data
+from lowfold.methods._losses import Lowered
 from lowfold.methods._neighbor_affinity import dense_affinities
 from lowfold.methods._neighbor_embedding import NeighborEmbedding
+from lowfold.methods._neighbor_loss import row_divergence
 from lowfold.optimize._neighbor import Affinities, GaussianCost
 
 
@@ -40,6 +42,8 @@ class SNE(NeighborEmbedding):
     >>> lowfold.SNE(2, perplexity=10, max_iter=100).fit_transform(blobs.X).shape
     (60, 2)
     """
+
+    loss: ClassVar[Lowered] = Lowered(row_divergence, "sum_i KL(P_i || Q_i)", "local", fitted=False)
 
     learning_rate: float | str = param(
         "auto",

@@ -19,6 +19,7 @@ from lowfold._core.warn import warn
 from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
+from lowfold.methods._losses import Lowered, no_loss
 from lowfold.methods._stages import Stages, copy_stages
 
 
@@ -44,6 +45,7 @@ class SparsePCA(LinearMethod):
     """
 
     stages: ClassVar[Stages] = copy_stages(3, "sparse components")
+    loss: ClassVar[Lowered] = no_loss("it penalises loadings, which an embedding does not have; use PCA's")
 
     alpha: float = param(1.0, Real(0), "Penalty; higher is sparser.")
     ridge_alpha: float = param(0.01, Real(0), "Ridge of the coordinates.")

@@ -30,6 +30,7 @@ from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._losses import Lowered, cut
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Affinities, Seeded, Symmetrized
 from lowfold.methods._placing.harmonics import HarmonicRow
@@ -76,6 +77,7 @@ class SpectralClustering(ClusterMixin, Affinities, Symmetrized, Seeded, GraphMet
     """
 
     stages: ClassVar[Stages] = walk_stages
+    loss: ClassVar[Lowered] = Lowered(cut, "the relaxed cut tr(Y'LY), Y'DY = I, the constant included")
 
     n_clusters: int | None = positional(
         default=8,

@@ -27,6 +27,7 @@ from lowfold.methods._alignment_method import AlignmentMethod, bottom, patch_cor
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._lle_neighborhoods import cluster_neighborhoods
+from lowfold.methods._losses import ALIGN, Lowered, alignment
 from lowfold.methods._neighborhood import ByClosedClasses, Needs
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import ReconstructionRow
@@ -97,6 +98,7 @@ class SupervisedLLE(AlignmentMethod):
     )
 
     stages: ClassVar[Stages] = _stages
+    loss: ClassVar[Lowered] = Lowered(alignment, ALIGN + ", K = (I - W)'(I - W)")
     supervised: ClassVar[bool] = True
     checks: ClassVar[tuple[Check, ...]] = (*AlignmentMethod.checks, _one_label_per_row)
 

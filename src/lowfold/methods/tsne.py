@@ -58,6 +58,8 @@ class TSNE(NeighborEmbedding):
     (60, 2)
     """
 
+    tuned_on: ClassVar[int | None] = 300
+
     affinities: str = param(
         "conditional",
         Choice(("conditional", "joint")),

@@ -25,6 +25,7 @@ from lowfold.methods._base import LearnedMetric
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._input import AnySource, Reader
+from lowfold.methods._losses import Lowered, no_loss
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Symmetrized
 from lowfold.methods._placing.fields import VectorRow, pair_order, vector_features, without_noise
@@ -86,6 +87,9 @@ class VectorDiffusionMaps(Symmetrized, GraphMethod):
     """
 
     stages: ClassVar[Stages] = _stages
+    loss: ClassVar[Lowered] = no_loss(
+        "its coordinates are products of vector fields, which an embedding does not determine"
+    )
 
     n_eigenvectors: int | None = param(
         None,

@@ -22,10 +22,12 @@ from lowfold.graph._types import Neighbors
 from lowfold.kernels._gram import centred_gram
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
+from lowfold.methods._losses import Loss, Lowered
 from lowfold.methods._placing.maps import Barycentric
-from lowfold.methods._several_matrices import MergedRow, SeveralMatrices, aligned, merge
+from lowfold.methods._several_matrices import MergedRow, SeveralMatrices, aligned, given_stack, merge
 from lowfold.methods.classical_mds import ClassicalMDS
 from lowfold.optimize._indscal import individual_scaling
+from lowfold.optimize._loss_formulas import individual_loss, strain
 from lowfold.spectral._doors import largest
 
 
@@ -37,6 +39,16 @@ def _all_measured(method: Any, data: Data) -> None:
             f"the dissimilarity of points {i} and {j} in matrix {k} is {matrices[k, i, j]}; WeightedMDS needs all "
             'pairs: use ReplicatedMDS(method="metric"), which leaves them out'
         )
+
+
+def _individual_loss(model: Any, data: Data, scaled: bool) -> Loss:
+    """With given weights, classical MDS of their mean."""
+    D = given_stack(data)
+    if model.weights is not None:
+        merged = CentredGram(merge(D, *model._merging(len(D)))[0])
+        return lambda Y: strain(merged, Y, scaled)
+    B = np.stack([CentredGram(part).dense() for part in D])
+    return lambda Y: individual_loss(B, Y)
 
 
 class WeightedMDS(SeveralMatrices):
@@ -67,6 +79,10 @@ class WeightedMDS(SeveralMatrices):
     >>> bool(min(abs(found - weights).max(), abs(found[:, ::-1] - weights).max()) < 1e-6)
     True
     """
+
+    loss: ClassVar[Lowered] = Lowered(
+        _individual_loss, "min over w of sum_k ||B_k - Y diag(w_k) Y'||^2 / sum_k ||B_k||^2", "local"
+    )
 
     metric: str = param(
         "precomputed",

@@ -9,6 +9,7 @@ import numpy as np
 from lowfold._core.errors import LowfoldError
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
+from lowfold.graph._conformal import conformal_factors, conformal_lengths
 from lowfold.graph._source import Points
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.quality._findings import Finding, Rule, judge, rules_for, unknown
@@ -82,8 +83,6 @@ def _none() -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
 
 def conformal(view: NeighborhoodView, flat: Finding, shut: Finding) -> Finding:
     """Does measuring in units of the local spacing make the data flat?"""
-    from lowfold.methods._placing.geodesics import conformal_factors, conformal_lengths
-
     if shut.verdict == "yes":
         return Finding(
             "conformal", "no", float("nan"), "a closed manifold has no chart, with or without change of scale"

@@ -18,10 +18,11 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._foreign import known_graph
 from lowfold.graph._neighborhoods import neighborhoods
+from lowfold.graph._reading import MetricLike, read_complete
 from lowfold.graph._source import Points
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.quality._score import Score
-from lowfold.quality._spaces import MetricLike, neighbor_source, read_coordinates, same_length
+from lowfold.quality._spaces import GAPS, read_coordinates, same_length
 
 Patch = Callable[[NDArray[np.int64], NDArray[np.int32]], None]
 
@@ -44,7 +45,7 @@ def read_neighbors(
         found = X.neighbors() if isinstance(X, Graph) else X
     else:
         with single_threaded_blas():
-            source = neighbor_source(X, metric, metric_params)
+            source = read_complete(X, metric, metric_params, way_out=GAPS)
             same_length(source.n, n)
             found = neighborhoods(source, n_neighbors=n_neighbors, run=Run(n_jobs=n_jobs))
     same_length(found.n, n)

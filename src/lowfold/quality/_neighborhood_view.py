@@ -18,13 +18,14 @@ from lowfold.graph._connect import connecting_k
 from lowfold.graph._foreign import known_graph
 from lowfold.graph._geodesics import geodesics
 from lowfold.graph._neighborhoods import default_neighbors
+from lowfold.graph._reading import read_complete
 from lowfold.graph._search import nearest, trim
 from lowfold.graph._source import Pairs, Points
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.metrics._metric import Metric
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.quality._shape import Scales, noise_level, principal_patches, scales, tangent_dimension
-from lowfold.quality._spaces import MatrixSpace, PointSpace, read_space
+from lowfold.quality._spaces import GAPS
 from lowfold.quality._topology import without_steep_edges
 from lowfold.spectral._doors import largest
 
@@ -294,12 +295,8 @@ def _source(X: Any, metric: Any, metric_params: Mapping[str, Any] | None) -> Poi
     X = known_graph(X)
     if isinstance(X, (Graph, Neighbors)):
         raise InvalidInput("X must be points or a matrix of distances; a graph does not tell what it was made of")
-    space = read_space(X, metric, metric_params)
-    if isinstance(space, MatrixSpace):
-        return Pairs(space.D)
-    assert isinstance(space, PointSpace)
-    source = space.source
-    if source.metric.feature_map is None:
+    source = read_complete(X, metric, metric_params, way_out=GAPS)
+    if isinstance(source, Pairs) or source.metric.feature_map is None:
         return source
     features = source.features()
     return Points(features, resolve_metric("euclidean", None, features))

@@ -19,9 +19,10 @@ from lowfold._core.limits import Choice, Int, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.types import Floats, Ints
+from lowfold.graph._reading import MetricLike
 from lowfold.quality._ranks import compare_all
 from lowfold.quality._score import Score
-from lowfold.quality._spaces import MetricLike, Space, by_rows, read_both
+from lowfold.quality._spaces import Space, by_rows, read_both
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,8 +22,9 @@ from lowfold._core.jit import compiled
 from lowfold._core.limits import Int, Null, check_limits
 from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
 from lowfold._core.types import Floats, Ints
+from lowfold.graph._reading import MetricLike
 from lowfold.quality._score import Score
-from lowfold.quality._spaces import MetricLike, Space, by_rows, read_both, row_step
+from lowfold.quality._spaces import Space, by_rows, read_both, row_step
 
 _LOOPS = "lowfold.quality._rank_loops"
 GROUPS = 64  # of blocks: each has a count per neighbourhood size of its own

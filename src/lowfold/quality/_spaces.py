@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -19,17 +19,13 @@ from lowfold.graph._foreign import known_graph
 from lowfold.graph._geodesics import geodesics
 from lowfold.graph._minplus import PathFactor
 from lowfold.graph._paths import path_factor
-from lowfold.graph._source import PRECOMPUTED, Measured, Pairs, Points, read_matrix
+from lowfold.graph._reading import MetricLike, Params, read_complete, read_points
+from lowfold.graph._source import Pairs, Points
 from lowfold.graph._types import Graph, Neighbors
-from lowfold.metrics._metric import Metric
-from lowfold.metrics._points import as_points
-from lowfold.metrics._resolve import resolve_metric
-
-MetricLike = str | Callable[..., Any] | Metric
 
 BLOCK = 2_000_000  # distances of one block: 16 MB, so that a few blocks on every thread stay small
 ONE = Run(n_jobs=1)
-LARGEST = 1e70  # fourth powers of distances, summed over points, stay inside float64
+GAPS = "where pairs are missing pass a Graph of the measured ones: its shortest paths stand for the rest"
 
 
 class Space(Protocol):
@@ -110,7 +106,7 @@ class PathSpace:
         return np.asarray(geodesics(self.graph, part, part, dtype=np.float64, run=ONE))
 
 
-def read_space(X: Any, metric: MetricLike = "euclidean", metric_params: Mapping[str, Any] | None = None) -> Space:
+def read_space(X: Any, metric: MetricLike = "euclidean", metric_params: Params = None) -> Space:
     """Points with a metric, a matrix (metric="precomputed...") or, for a `Graph` or `Neighbors`, its shortest paths."""
     X = known_graph(X)
     if isinstance(X, (Graph, Neighbors)):
@@ -122,38 +118,16 @@ def read_space(X: Any, metric: MetricLike = "euclidean", metric_params: Mapping[
                 "or the graph_ of a model fitted with on_disconnected='connect'"
             )
         return PathSpace(graph)
-    if isinstance(metric, str) and metric in PRECOMPUTED:
-        source = read_matrix(X, metric) if hasattr(X, "tocsr") else read_matrix(np.asarray(X), metric)
-        if isinstance(source, Measured) or not np.isfinite(source.distances).all():
-            raise InvalidInput(
-                "X must have a measured, finite distance for every pair; where pairs are missing pass a Graph of the "
-                "measured ones: its shortest paths stand for the rest"
-            )
-        return MatrixSpace(source.distances)
-    return PointSpace(read_coordinates(X, "X", metric, metric_params))
+    source = read_complete(X, metric, metric_params, way_out=GAPS)
+    return MatrixSpace(source.distances) if isinstance(source, Pairs) else PointSpace(source)
 
 
-def read_coordinates(
-    X: Any, name: str, metric: MetricLike = "euclidean", metric_params: Mapping[str, Any] | None = None
-) -> Points:
-    """A finite array, rows are points, with its metric."""
-    points = np.ascontiguousarray(as_points(X, name))
-    if points.dtype not in (np.float32, np.float64):
-        points = points.astype(np.float64)
-    _check_range(points, name)
-    return Points(points, resolve_metric(metric, metric_params, points))
+def read_coordinates(X: Any, name: str) -> Points:
+    """A finite array, rows are points of Euclidean space."""
+    return read_points(X, name, "euclidean", None)
 
 
-def _check_range(points: NDArray[np.floating], name: str) -> None:
-    size, spread = float(np.abs(points).max()), float(np.ptp(points, axis=0).max())
-    if size > LARGEST or 0 < spread < 1 / LARGEST:
-        raise InvalidInput(
-            f"{name} has values up to {size:.3g} and a spread of {spread:.3g}; between {1 / LARGEST:g} and {LARGEST:g} "
-            f"squared distances can be summed; multiply {name} by a constant first"
-        )
-
-
-def read_both(X: Any, Y: Any, metric: MetricLike, metric_params: Mapping[str, Any] | None) -> tuple[Space, PointSpace]:
+def read_both(X: Any, Y: Any, metric: MetricLike, metric_params: Params) -> tuple[Space, PointSpace]:
     """The data and an embedding of it, of one length and at least three points."""
     space, image = read_space(X, metric, metric_params), PointSpace(read_coordinates(Y, "Y"))
     same_length(space.n, image.n)
@@ -178,12 +152,3 @@ def by_rows(n: int, work: Callable[[int, Ints], None], n_jobs: int | None) -> No
 def row_step(n: int) -> int:
     """Rows of n distances that are ranked at once: four blocks, because reading the points anew costs as well."""
     return max(1, 4 * BLOCK // n)
-
-
-def neighbor_source(X: Any, metric: MetricLike, metric_params: Mapping[str, Any] | None) -> Points | Pairs:
-    """What a neighbour search among the data starts from."""
-    space = read_space(X, metric, metric_params)
-    if isinstance(space, MatrixSpace):
-        return Pairs(space.D)
-    assert isinstance(space, PointSpace)
-    return space.source

@@ -15,8 +15,7 @@ from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.stacks import stacked_eigh, stacked_svd
 from lowfold._core.types import Floats
-from lowfold.graph._foreign import known_graph
-from lowfold.graph._types import Graph, Neighbors
+from lowfold.graph._reading import read_samples
 from lowfold.quality._score import Score
 
 ALIGN = ("rigid", "affine")
@@ -108,12 +107,9 @@ def stability(
 
 
 def _read(X: Any, y: ArrayLike | None) -> tuple[Any, NDArray[Any] | None]:
-    X = known_graph(X)
-    if isinstance(X, (Graph, Neighbors)):
-        raise InvalidInput("stability draws points, and a part of a graph is another graph: pass points or distances")
-    X = X if hasattr(X, "tocsr") else np.asarray(X)
-    if X.ndim != 2 and not (X.ndim > 2 and X.shape[0] > 0):
-        raise InvalidInput(f"X must have rows as points; got shape {X.shape}")
+    X = read_samples(
+        X, "stability draws points, and a part of a graph is another graph: pass points or distances", sparse=True
+    )
     labels = None if y is None else np.asarray(y)
     if labels is not None and len(labels) != X.shape[0]:
         raise InvalidInput(f"y must have one entry per point; got {len(labels)} for {X.shape[0]}")

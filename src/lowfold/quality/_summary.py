@@ -15,6 +15,7 @@ from lowfold._core.limits import Flag, Int, Null, check_limits
 from lowfold._core.random import generator
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._foreign import known_graph
+from lowfold.graph._reading import MetricLike
 from lowfold.graph._source import Points
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.quality._local import angle_score, edge_score, isometry_score, read_neighbors
@@ -22,7 +23,7 @@ from lowfold.quality._pairs import PairSums, nonmetric_score, sampled_pairs, spe
 from lowfold.quality._ranks import Comparison, NeighborhoodCurve, compare_all, resolve_k
 from lowfold.quality._riemann import distortion_score, orientation_score
 from lowfold.quality._score import Score
-from lowfold.quality._spaces import MetricLike, PointSpace, Space, read_both
+from lowfold.quality._spaces import PointSpace, Space, read_both
 from lowfold.quality._truth import affine_r2, class_separation, misclassification, procrustes
 
 SORTED = 3000  # points whose pairs are sorted whole, for Spearman's correlation and nonmetric stress

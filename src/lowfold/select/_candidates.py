@@ -11,7 +11,7 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import check_limits
-from lowfold.methods.registry import BY_NAME
+from lowfold.methods.registry import entry_of
 
 if TYPE_CHECKING:
     from lowfold.select._trials import Trials
@@ -51,11 +51,10 @@ def usual_neighbors(model: Any, trials: Trials) -> Grid | None:
 
     Fewer, and up to 8, for semidefinite methods: every edge is a constraint there.
     """
-    d = trials.d
-    fewest = 1 + d + d * (d + 1) // 2 if type(model).__name__ == "HessianLLE" else d + 1
+    fewest = max(model._needs().least, trials.d + 1)
     low, high = max(4, fewest), min(50, (trials.n - 1) // 3)
     count = 10
-    if BY_NAME[type(model).__name__].family == "semidefinite":
+    if entry_of(model).family == "semidefinite":
         high, count = min(high, max(8, low + 2)), 3
     if high <= low:
         return Grid((min(low, trials.n - 1),))

@@ -13,7 +13,7 @@ from lowfold._core.config import parse_bytes
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Flag, Int, Null, Real, check_limits
 from lowfold._core.versions import versions
-from lowfold.metrics._points import as_points
+from lowfold.graph._reading import read_rows
 from lowfold.metrics._scales import column_names, tell_scales
 from lowfold.select._compare_measure import Yardstick, measure
 from lowfold.select._compare_models import Entrant, entrants
@@ -260,9 +260,7 @@ def _facts(X: NDArray[Any], metric: str, labels: NDArray[Any] | None, truth: NDA
 
 
 def _read(X: ArrayLike) -> NDArray[Any]:
-    data = np.ascontiguousarray(as_points(X, "X"))
-    if data.dtype not in (np.float32, np.float64):
-        data = data.astype(np.float64)
+    data = read_rows(X)
     if len(data) < 5:
         raise InvalidInput(f"X must have at least 5 rows for embeddings of it to be compared; got {len(data)}")
     return data

@@ -10,7 +10,7 @@ import numpy as np
 from lowfold import dimension
 from lowfold._core.errors import LowfoldError
 from lowfold.dimension._estimate import Estimate
-from lowfold.methods.registry import BY_NAME
+from lowfold.methods.registry import entry_of
 from lowfold.select._candidates import Grid
 from lowfold.select._trials import Trials
 from lowfold.select._types import Curve
@@ -37,14 +37,13 @@ def intrinsic(samples: list[Any]) -> int:
 
 def vote(given: Grid | None, model: Any, trials: Trials, samples: list[Any]) -> tuple[int, Curve | None, str]:
     """The number of components, the votes, and why."""
-    entry = BY_NAME[type(model).__name__]
+    entry = entry_of(model)
     if given is not None and len(given.values) == 1:
         return given.values[0], None, f"n_components: {given.values[0]}, as given"
     if entry.family == "neighbour embedding" and given is None:
         return PICTURE, None, f"n_components: {PICTURE}; {entry.name} makes pictures"
-    if entry.name == "RandomProjection" and given is None:
-        why = "n_components: left as it is; the bound of Johnson and Lindenstrauss sets it (n_components='auto')"
-        return model.n_components, None, why
+    if model.own_dimension and given is None:
+        return model.n_components, None, f"n_components: left as it is; {model.own_dimension}"
     linear = entry.family in ("linear", "kernel")
     names = ("energy", "gap") if linear else tuple(INTRINSIC)
     ballots = np.array([[_estimate(name, X, linear) for name in names] for X in samples])

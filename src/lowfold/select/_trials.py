@@ -14,8 +14,9 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._components import components, is_connected
 from lowfold.graph._connect import find_bridges
+from lowfold.graph._reading import is_precomputed
 from lowfold.graph._search import nearest
-from lowfold.graph._source import PRECOMPUTED, Pairs, Points
+from lowfold.graph._source import Pairs, Points
 from lowfold.graph._types import Graph
 from lowfold.methods._independent import REPEATED
 from lowfold.quality._neighborhood_view import BASE, FEWEST, SHRUNK, NeighborhoodView, _source
@@ -72,7 +73,7 @@ class Trials:
         if labels is None and model.__sklearn_tags__().target_tags.required:
             raise InvalidInput(f"{type(model).__name__} needs labels; pass them as y=")
         metric, params = getattr(model, "metric", "euclidean"), getattr(model, "metric_params", None)
-        matrix = isinstance(metric, str) and metric in PRECOMPUTED
+        matrix = is_precomputed(metric)
 
         def sample(size: int) -> Sample:
             rows = np.sort(rng.choice(n, size, replace=False))

@@ -11,11 +11,8 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Int, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
-from lowfold.graph._foreign import known_graph
-from lowfold.graph._source import PRECOMPUTED
-from lowfold.graph._types import Graph, Neighbors
-from lowfold.methods.plan import _model
-from lowfold.methods.registry import BY_NAME
+from lowfold.graph._reading import is_precomputed, read_samples
+from lowfold.methods.registry import entry_of, model_of
 from lowfold.metrics._scales import column_names, tell_scales
 from lowfold.select._candidates import Grid, read_candidates, usual_neighbors, usual_perplexities, usual_scales
 from lowfold.select._dimension_votes import intrinsic, vote
@@ -23,18 +20,6 @@ from lowfold.select._trials import MEASURE, Trials
 from lowfold.select._types import Curve, Tuned
 
 Candidates = int | float | Sequence[int] | Sequence[float] | None
-
-# Methods whose fit grows fast with the number of points: tried on at most so many.
-SMALL = {
-    "MVU": 80,
-    "LandmarkMVU": 120,
-    "SNE": 200,
-    "SymmetricSNE": 200,
-    "TSNE": 300,
-    "MetricMDS": 400,
-    "NonmetricMDS": 300,
-    "KernelLPP": 600,
-}
 
 
 def tune(
@@ -85,7 +70,7 @@ def tune(
     """
     values = {"n_subsamples": n_subsamples, "max_points": max_points}
     check_limits("tune", values, {"n_subsamples": (Int(1),), "max_points": (Int(20),)})
-    model = _model(method, {})
+    model = model_of(method, {})
     given = {
         "n_components": n_components,
         "n_neighbors": n_neighbors,
@@ -94,10 +79,10 @@ def tune(
         "gamma": gamma,
     }
     asked = {name: read_candidates(name, value, model) for name, value in given.items()}
-    if BY_NAME[type(model).__name__].inputs == ("matrices",):
+    if entry_of(model).inputs == ("matrices",):
         return _without_points(model, asked)
     with single_threaded_blas():
-        limit = min(max_points, SMALL.get(type(model).__name__, max_points))
+        limit = min(max_points, model.tuned_on or max_points)
         rows, rng = _rows(X, model), generator(random_state)
         if getattr(model, "metric", "euclidean") == "euclidean" and model.by_size:
             tell_scales(rows, column_names(X))
@@ -107,13 +92,8 @@ def tune(
 
 
 def _rows(X: Any, model: Any) -> Any:
-    X = known_graph(X)
-    if isinstance(X, (Graph, Neighbors)):
-        raise InvalidInput("X must be points or a matrix of distances: subsamples of a graph have no neighbourhoods")
-    points = np.asarray(X)
-    if points.ndim < 2 or points.dtype.kind not in "fiub":
-        raise InvalidInput(f"X must be an array of numbers, rows are points; got shape {points.shape}")
-    if getattr(model, "metric", None) in PRECOMPUTED and points.shape[0] != points.shape[1]:
+    points = read_samples(X, "X must be points or a matrix of distances: subsamples of a graph have no neighbourhoods")
+    if is_precomputed(getattr(model, "metric", None)) and points.shape[0] != points.shape[1]:
         raise InvalidInput(f"a precomputed matrix must be square; got shape {points.shape}")
     return points
 
@@ -139,7 +119,7 @@ def _choose(model: Any, asked: dict[str, Grid | None], trials: Trials, samples: 
         params["n_components"] = value
         reasons.append(why)
         curves += [] if curve is None else [curve]
-    linear = BY_NAME[type(model).__name__].family in ("linear", "kernel")
+    linear = entry_of(model).family in ("linear", "kernel")
     trials.settle(intrinsic(samples) if linear or "n_components" not in known else int(params["n_components"]))
     for name, usual in USUAL.items():
         if name not in known or (name == "n_neighbors" and getattr(model, "radius", None) is not None):

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.limits import check_limits
 from lowfold._core.processes import end_with_parent
-from lowfold.methods.registry import BY_NAME, load
+from lowfold.methods.registry import BY_NAME, is_method, load
 from lowfold.select._adapters import EXTERNAL
 
 # What a method says of its own success, in the order in which one of them is shown first.
@@ -72,7 +72,7 @@ def build(task: Task) -> Any:
 
 def embed(model: Any, X: Any, y: Any) -> NDArray[np.floating]:
     """The embedding. Only lowfold's own methods see the classes: to others they would change what is compared."""
-    if type(model).__name__ in BY_NAME and hasattr(model, "limits"):
+    if is_method(model):
         return np.asarray(model.fit(X, y).embedding_)
     Y = np.asarray(model.fit_transform(X))
     return Y[:, None] if Y.ndim == 1 else Y

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
+from lowfold.graph._reading import MetricLike
 from lowfold.quality._pairs import residual_variance, sampled_pairs, spearman_score
-from lowfold.quality._spaces import MetricLike, read_both
+from lowfold.quality._spaces import read_both
 from lowfold.viz._colors import FEW_CLASSES, MARKERS, SCALE
 from lowfold.viz._scatter import _new_figure, _save
 

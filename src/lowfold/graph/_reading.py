@@ -1,0 +1,95 @@
+"""The one reader of what a user passes as X: rows with a metric, a matrix of distances, samples for a model.
+
+Functions of values, with errors in words. Everything that is read of X passes here (estimators add scikit-learn's
+feature names in `methods/_input.py`), so that another form of rows has one place to enter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy.sparse import issparse
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.types import AnyFloats
+from lowfold.graph._foreign import known_graph
+from lowfold.graph._source import AFFINITY, PRECOMPUTED, Measured, Pairs, Points, Source, read_matrix
+from lowfold.graph._types import Graph, Neighbors
+from lowfold.metrics._metric import Metric
+from lowfold.metrics._points import as_points
+from lowfold.metrics._resolve import resolve_metric
+
+MetricLike = str | Callable[..., Any] | Metric
+Params = Mapping[str, Any] | None
+
+LARGEST, SMALLEST = 1e70, 1e-70  # fourth powers of distances, summed over points, stay inside float64
+
+
+def is_precomputed(metric: object) -> TypeGuard[str]:
+    """Whether X is a matrix of distances, squared distances or similarities."""
+    return isinstance(metric, str) and metric in (*PRECOMPUTED, AFFINITY)
+
+
+def check_range(X: AnyFloats, name: str = "X") -> None:
+    """Refuse values whose distances cannot be squared and summed without overflow or underflow."""
+    if X.size == 0 or X.dtype.itemsize <= 4:  # float32 ends at 3e38 and 1e-45
+        return
+    high, low = X.max(axis=0), X.min(axis=0)
+    size, spread = float(max(high.max(), -low.min())), float((high - low).max())
+    if size > LARGEST or 0.0 < spread < SMALLEST:
+        raise InvalidInput(
+            f"{name} has values up to {size:.3g} and a spread of {spread:.3g}; between {SMALLEST:g} and {LARGEST:g} "
+            f"squared distances can be summed; multiply {name} by a constant first"
+        )
+
+
+def read_rows(X: Any, name: str = "X", *, dtype: DTypeLike | None = None) -> AnyFloats:
+    """Finite rows within range, contiguous; float32 is kept, all else becomes float64, unless `dtype` is asked for."""
+    rows = np.ascontiguousarray(as_points(X, name), dtype=dtype)
+    check_range(rows, name)
+    return rows
+
+
+def read_points(
+    X: Any, name: str, metric: MetricLike, metric_params: Params, *, dtype: DTypeLike | None = None
+) -> Points:
+    """Rows with their metric."""
+    rows = read_rows(X, name, dtype=dtype)
+    return Points(rows, resolve_metric(metric, metric_params, rows))
+
+
+def read_source(X: Any, metric: MetricLike, metric_params: Params, *, dtype: DTypeLike | None = None) -> Source:
+    """Rows with their metric, or a dense or sparse matrix of distances, of which some may be unmeasured."""
+    if is_precomputed(metric):
+        return read_matrix(X if issparse(X) else np.asarray(X), metric)
+    return read_points(X, "X", metric, metric_params, dtype=dtype)
+
+
+def read_complete(
+    X: Any, metric: MetricLike, metric_params: Params, *, way_out: str, dtype: DTypeLike | None = None
+) -> Points | Pairs:
+    """The same where every pair must have a distance; `way_out` says what to do about a matrix with gaps."""
+    source = read_source(X, metric, metric_params, dtype=dtype)
+    if isinstance(source, Measured) or (isinstance(source, Pairs) and not np.isfinite(source.distances).all()):
+        raise InvalidInput(f"X must have a measured, finite distance for every pair; {way_out}")
+    if isinstance(source, Pairs) and dtype is not None:
+        return Pairs(source.distances.astype(dtype, copy=False))
+    return source
+
+
+def read_samples(X: Any, no_graph: str, *, sparse: bool = False) -> Any:
+    """An array of numbers whose first axis counts samples: a model will read it by itself.
+
+    `no_graph` says why a graph will not do; `sparse` matrices are let through where rows are all that is taken of them.
+    """
+    if isinstance(known_graph(X), (Graph, Neighbors)):
+        raise InvalidInput(no_graph)
+    if issparse(X) and not sparse:
+        raise InvalidInput("X is sparse; pass X.toarray()")
+    samples: Any = X if issparse(X) else np.asarray(X)
+    if samples.ndim < 2 or samples.shape[0] == 0 or samples.dtype.kind not in "fiub":
+        raise InvalidInput(f"X must be an array of numbers, rows are points; got shape {samples.shape}")
+    return samples
