@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import lowfold
-from lowfold._core.errors import RepairWarning
+from lowfold._core.errors import AccuracyWarning, RepairWarning
 
 
 def points(seed: int, n: int = 40, d: int = 3) -> np.ndarray:
@@ -84,7 +84,8 @@ def test_what_cannot_be_is_refused_in_words() -> None:
 def test_not_euclidean_and_the_additive_constant() -> None:
     cycle = np.array([[0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]], dtype=float)
     assert not lowfold.spectral.is_euclidean(cycle)
-    model = lowfold.ClassicalMDS(3, metric="precomputed").fit(cycle)
+    with pytest.warns(AccuracyWarning, match="not positive semidefinite"):
+        model = lowfold.ClassicalMDS(3, metric="precomputed").fit(cycle)
     assert model.negative_energy_ == pytest.approx(1.0)
     rng = np.random.default_rng(0)
     D = rng.random((12, 12)) + 0.5

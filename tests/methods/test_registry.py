@@ -19,7 +19,7 @@ from lowfold.methods.registry import BY_NAME, REGISTRY, find, load
 
 ROOT = Path(__file__).resolve().parents[2]
 FAMILIES = {"linear", "MDS", "kernel", "spectral", "semidefinite", "neighbour embedding", "clustering"}
-NOT_METHODS = {"registry", "files", "plan", "citations"}
+NOT_METHODS = {"registry", "files", "plan", "citations", "warmup"}
 
 
 def tool(name: str) -> ModuleType:

@@ -61,7 +61,7 @@ def test_a_coordinate_that_holds_three_points_is_told():
 
 def test_directions_that_do_not_exist():
     D = np.array([[0.0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]])
-    with pytest.warns(AccuracyWarning, match="use n_components=2"):
+    with pytest.warns(AccuracyWarning, match="use n_components of at most 2"):
         lowfold.Isomap(3, n_neighbors=2, metric="precomputed").fit(D)
 
 

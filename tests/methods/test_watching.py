@@ -19,7 +19,7 @@ def test_the_history_has_stages_in_order_with_their_seconds() -> None:
     model = lowfold.Isomap(2).fit(X)
     names = [name for name, _ in model._history["stages"]]
     assert names[:2] == ["neighbours", "geodesics"]
-    assert names[-1].startswith("eigenvectors")
+    assert any(name.startswith("eigenvectors") for name in names)
     assert 0 < sum(took for _, took in model._history["stages"]) <= model._history["seconds"]
     assert model._history["warnings"] == []
 

@@ -30,11 +30,14 @@ DATA: dict[str, Callable[[int], np.ndarray]] = {
     "two circles": lambda seed: datasets.concentric_circles(300, random_state=seed).X,
     "cap, even": lambda seed: datasets.punched_sphere(800, random_state=seed).X,
     "cap, stereographic": lambda seed: datasets.punched_sphere(800, density="stereographic", random_state=seed).X,
+    "uneven columns": lambda seed: datasets.square(300, random_state=seed).X * [1.0, 100.0, 1.0],
     "uneven square": lambda seed: uneven_square(600, random_state=seed).X,
 }
 
 # What must be found: (data, question, verdict).
 EXPECTED = [
+    ("square", "same scale", "yes"),
+    ("uneven columns", "same scale", "no"),
     ("square", "linear", "yes"),
     ("roll", "linear", "no"),
     ("square", "one piece", "yes"),

@@ -39,7 +39,7 @@ class SparseRows:
         return int(self.csr.shape[0])
 
     def __getitem__(self, rows: slice | NDArray[Any]) -> SparseRows:
-        return SparseRows(csr_array(self.csr[rows]))
+        return SparseRows(csr_array(self.csr[rows if isinstance(rows, slice) else np.atleast_1d(rows)]))
 
     def __matmul__(self, V: Floats) -> Floats:
         return np.asarray(self.csr @ V)

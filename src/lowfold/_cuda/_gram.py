@@ -167,8 +167,10 @@ class DeviceGram:
         assert self._means is not None
         return self._means
 
-    def start(self, width: int) -> Floats:
-        """A block near the leading eigenvectors."""
+    def start(self, width: int) -> Floats | None:
+        """A block near the leading eigenvectors; None where the matrix is held: a pass costs less than a guess."""
+        if isinstance(self.distances, DeviceMatrix):
+            return None
 
         def rows(chosen: NDArray[np.int64]) -> Floats:
             D = self.distances.rows(chosen) + self.shift

@@ -70,8 +70,7 @@ def reading(read: Sequence[str] | None, standardize: str) -> dict[str, str]:
 
 def scale_notice(table: Any, model: Any) -> list[str]:
     """A word where the columns of a table differ in size; not for pictures, spectra, distances."""
-    from lowfold.methods._input import BY_SIZE
-    from lowfold.metrics._scales import uneven_columns
+    from lowfold.metrics._scales import BY_SIZE, uneven_columns
 
     pictured = table.point_shape is not None or table.grid_shape is not None or table.X.ndim != 2
     metric = getattr(model, "metric", "euclidean")

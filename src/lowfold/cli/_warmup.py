@@ -27,7 +27,7 @@ def warmup(
     from lowfold._core.jit import cache_dir
     from lowfold.cli._data import tell
     from lowfold.cli._values import find_method
-    from lowfold.methods._warmup import warmup as compile_all
+    from lowfold.methods.warmup import warmup as compile_all
 
     names = [find_method(name).name for name in methods] if methods else None
 

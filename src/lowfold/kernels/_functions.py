@@ -154,6 +154,7 @@ def usual_gamma(kernel: object, X: AnyFloats, gamma: float | str | None) -> floa
     from scipy.spatial.distance import pdist
 
     rows = X[np.linspace(0, len(X) - 1, min(len(X), MEDIAN_POINTS)).astype(np.int64)].astype(np.float64)
+    rows = rows.csr.toarray() if isinstance(rows, SparseRows) else rows  # a few hundred
     d = pdist(rows, "sqeuclidean" if kernel == "rbf" else "cityblock")
     d = d[d > 0]
     return float(1.0 / np.median(d)) if len(d) else None

@@ -158,7 +158,9 @@ class Lengths:
             D = self.source.distances[index[:, :, None], index[:, None, :]].astype(np.float64)
             D[:, np.arange(D.shape[1]), np.arange(D.shape[1])] = 0.0
         elif isinstance(self.source, Points):
-            D = np.stack([self.source.rows(self.source.X[row], row) for row in index])
+            k = index.shape[1]
+            found = [self.source.rows(self.source.X[row], row) for row in index]
+            D = np.stack(found) if found else np.empty((0, k, k))
         else:
             D = _stored(self.source, index)
         return _completed(D) ** 2
@@ -192,7 +194,8 @@ class Lengths:
         """Squared distances from each new point to the members of its patch; `inside` are theirs to each other."""
         if isinstance(self.source, Points):
             assert not isinstance(queries, Neighbors)
-            return np.stack([self.source.rows(queries[i : i + 1], row)[0] for i, row in enumerate(index)]) ** 2
+            found = [self.source.rows(queries[i : i + 1], row)[0] for i, row in enumerate(index)]
+            return np.stack(found) ** 2 if found else np.empty((0, index.shape[1]))
         if isinstance(queries, Neighbors):
             D = _measured(queries, np.repeat(np.arange(len(index)), index.shape[1]), index.ravel()).reshape(index.shape)
         else:

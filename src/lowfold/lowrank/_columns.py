@@ -13,7 +13,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
 
-from lowfold._core.errors import AccuracyWarning, InvalidInput
+from lowfold._core import errors
+from lowfold._core.errors import InvalidInput
 from lowfold._core.random import generator
 from lowfold._core.types import Floats, Ints
 from lowfold._core.warn import warn
@@ -78,7 +79,7 @@ def _block_eigen(A: Floats) -> tuple[Floats, Floats]:
         warn(
             f"the sampled block is singular: {len(kept)} columns span {int(kept.sum())} directions only, so the others "
             "say nothing; take columns that differ more (sample_kdpp, pivoted_cholesky), or fewer",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
     return values[kept], U[:, kept]
 

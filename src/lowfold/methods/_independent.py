@@ -24,7 +24,6 @@ from lowfold.metrics._resolve import resolve_metric
 
 SAMPLE = 500  # points at which a coordinate is predicted from the earlier ones
 NEAR = 30  # points near in the earlier coordinates that the prediction rests on
-REPEATED = 0.9  # share of a coordinate's variance, told by the earlier ones, from which on it is called repeated
 CANDIDATES = 12  # eigenvectors looked at for every coordinate: a strip 10 times as long as wide has 9 harmonics first
 PATCHES = 500  # neighbourhoods in which gradients are compared
 SUBSPACE = 10  # directions among which combinations are looked for: the smoothest with a gradient of their own

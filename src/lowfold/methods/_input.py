@@ -24,11 +24,10 @@ from lowfold.graph._source import AFFINITY, Measured, Pairs, Points, read_matrix
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods._fit import Data, Queries
 from lowfold.metrics._resolve import resolve_metric
-from lowfold.metrics._scales import tell_scales
+from lowfold.metrics._scales import BY_SIZE, tell_scales
 from lowfold.metrics._sparse import sparse_metric
 
 FLOATS = [np.float64, np.float32]
-BY_SIZE = ("euclidean", "sqeuclidean", "minkowski", "manhattan", "cityblock", "l1", "chebyshev", "template")
 """Metrics in which a column counts by its size."""
 
 
@@ -262,7 +261,7 @@ def _read_matrix(estimator: Any, X: Any, metric: str, *, reset: bool) -> Pairs |
         ensure_all_finite=False,
     )
     read = read_matrix(checked, metric, square=reset)
-    if reset and metric in ("precomputed", "precomputed_squared"):
+    if reset and metric in ("precomputed", "precomputed_squared") and getattr(estimator, "weights", "") != metric:
         _tell_affinity(checked)
     return read
 

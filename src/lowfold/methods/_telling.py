@@ -8,7 +8,8 @@ from lowfold._core.errors import AccuracyWarning, DependenceWarning
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold._core.warn import warn
-from lowfold.methods._independent import REPEATED, dependence
+from lowfold.methods._independent import dependence
+from lowfold.spectral._types import REPEATED
 
 FEW = 3  # points that may not hold a coordinate by themselves
 HELD = 0.95  # share of a coordinate's sum of squares that they hold then

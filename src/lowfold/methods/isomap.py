@@ -137,7 +137,7 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
             invert=Barycentric(),
             extra={
                 "reconstruction_error_": float(G.trace() - kept.sum()),
-                "explained_": float(kept.sum() / G.trace()),
+                "explained_": float(kept.sum() / total) if (total := G.trace()) > 0 else 0.0,
                 "landmarks_": chosen,
                 "landmark_error_": None if among is None else _landmark_error(among, pairs, kept, shift, run),
                 "shift_": shift,

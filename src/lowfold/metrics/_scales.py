@@ -21,6 +21,8 @@ SERIES = 64  # columns without names from which they are taken as pixels or band
 STANDARDIZE = ("none", "unit", "robust")
 QUARTILES = 1.349  # between the quartiles of a normal distribution, in standard deviations
 
+BY_SIZE = ("euclidean", "sqeuclidean", "minkowski", "manhattan", "cityblock", "l1", "chebyshev", "template")
+
 
 def uneven_columns(X: AnyFloats, names: Sequence[str] | None = None) -> str | None:
     """What differs, in words; None where all columns are of one kind or of about one size."""

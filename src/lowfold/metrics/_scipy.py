@@ -28,6 +28,7 @@ PLAIN = (
     "sokalsneath",
     "yule",
 )
+SAME = 1e-15  # what rounding leaves between equal rows
 AT_ONCE = 16  # matching rows that are compared as a block: the diagonal is used
 
 
@@ -36,7 +37,8 @@ def scipy_block(A: AnyFloats, B: AnyFloats, *, name: str) -> NDArray[np.float64]
     from scipy.spatial.distance import cdist
 
     d = cdist(A.astype(np.float64), B.astype(np.float64), cast("Any", name))
-    return np.asarray(np.nan_to_num(d, copy=False, nan=0.0))
+    d[np.isnan(d) | (d < SAME)] = 0.0
+    return np.asarray(d)
 
 
 def scipy_matched(A: AnyFloats, B: AnyFloats, *, name: str) -> NDArray[np.float64]:

@@ -62,7 +62,8 @@ class Problem:
     def start(self, width: int) -> Floats:
         """A block to begin with: the operator's own guess of its leading end where it has one."""
         guess = getattr(self.op, "start", None)
-        return guess(width) if guess is not None and self.largest else _fixed_block(self.n, width)
+        block = guess(width) if guess is not None and self.largest else None
+        return _fixed_block(self.n, width) if block is None else block
 
     @cached_property
     def fill(self) -> Fill:

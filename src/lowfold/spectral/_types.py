@@ -13,6 +13,8 @@ from lowfold._core.warn import warn
 ZERO = 1e-12  # of the first eigenvalue: rounding
 NEGATIVE = 1e-6  # of the largest magnitude: more than float32 products leave
 
+REPEATED = 0.9  # share of a coordinate's variance, told by the earlier ones, from which on it is called repeated
+
 
 @dataclass(frozen=True, eq=False)
 class Eigenpairs:

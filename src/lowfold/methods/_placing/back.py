@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
+from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Points
@@ -48,7 +49,7 @@ class LinearBack:
 
 def with_inverse(fit: Fit, source: object, run: Run) -> Fit:
     """The fit with its way back chosen, and `inverse_error_`; as it is where that is none by weights."""
-    if not isinstance(fit.invert, Barycentric) or not isinstance(source, Points):
+    if not isinstance(fit.invert, Barycentric) or not isinstance(source, Points) or isinstance(source.X, SparseRows):
         return fit
     invert, error = choose_inverse(source.X, fit.coordinates, run)
     return replace(fit, invert=invert, extra={**fit.extra, "inverse_error_": error})
