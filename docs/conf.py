@@ -1,0 +1,41 @@
+"""Settings of Sphinx. `make docs` builds without network and without a warning; pages open from the disk."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+from lowfold import __version__  # noqa: E402 # after the path is set
+
+project = "lowfold"
+author = "The lowfold developers"
+copyright = author
+version = release = __version__
+
+extensions = ["myst_parser", "mathml", "pages"]
+html_math_renderer = "mathml"
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_ext", "generated/cache"]
+nitpicky = True
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"lowfold {version}"
+html_static_path = ["_static"]
+html_css_files = ["lowfold.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 6,
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {"index": []}
