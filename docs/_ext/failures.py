@@ -1,4 +1,4 @@
-"""The page "What can go wrong": each failure made on purpose, with the picture and the words that lowfold has for it."""
+"""The page "What can go wrong": each failure made on purpose, with its picture and what lowfold says about it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _strip() -> tuple[Any, Any]:
 def _stray() -> tuple[Any, Any]:
     X, color = _roll()
     rng = np.random.default_rng(0)
-    return np.vstack([X, X[:1] + rng.normal(0, 0.01, (4, 3)) + 40]), np.append(color, np.full(4, color.max()))
+    return np.vstack([X, X[:1] + rng.normal(0, 1, (12, 3)) + 40]), np.append(color, np.full(12, color.max()))
 
 
 CASES = (
@@ -60,8 +60,8 @@ CASES = (
         "Isomap(n_neighbors=25)",
         "Isomap(n_neighbors=6)",
         "shortcuts",
-        "Fewer neighbours; `lowfold.tune` leaves out those with shortcuts. `LocallyLinearIsomap` takes neighbours in the "
-        "tangent plane only, `DiffusionMaps` averages over all paths.",
+        "Fewer neighbours; `lowfold.tune` leaves out those with shortcuts. `LocallyLinearIsomap` takes neighbours in "
+        "the tangent plane only, `DiffusionMaps` averages over all paths.",
     ),
     Case(
         "hole",
@@ -77,8 +77,8 @@ CASES = (
     Case(
         "repeated",
         "A repeated direction",
-        "On a long strip the second eigenvector of the Laplacian is a wave along the same direction as the first, twice "
-        "as fast: cos 2x is smoother than anything that changes across the strip. The picture is a curve although the "
+        "On a long strip the second eigenvector of the Laplacian is a wave along the same direction as the first, "
+        "twice as fast: cos 2x is smoother than anything that changes across the strip. The picture is a curve, the "
         "data are a sheet.",
         _strip,
         "LaplacianEigenmaps(n_neighbors=10)",
@@ -90,8 +90,8 @@ CASES = (
     Case(
         "single",
         "A few points take a coordinate",
-        "Four points far from all others hang on the rest by a bridge. The smoothest function on such a graph is nearly "
-        "constant on both sides of the bridge: one coordinate tells only who is on which side.",
+        "Twelve points far from all others hang on the rest by a bridge. The smoothest function on such a graph is "
+        "nearly constant on both sides of the bridge: one coordinate tells only who is on which side.",
         _stray,
         "LaplacianEigenmaps(n_neighbors=8)",
         'LaplacianEigenmaps(n_neighbors=8, on_disconnected="largest")',
@@ -162,8 +162,8 @@ def _section(case: Case, folder: Path) -> str:
 def write(folder: Path) -> dict[str, str]:
     """The page."""
     head = (
-        "# What can go wrong\n\nEvery method gives a picture; whether it shows the data is another question. Each section "
-        "makes one failure on purpose. The words are what lowfold said when this page was made; warnings are "
+        "# What can go wrong\n\nEvery method gives a picture; whether it shows the data is another question. Each "
+        "section makes one failure on purpose. The words are what lowfold said when this page was made; warnings are "
         "`lowfold` warnings and can be caught, filtered or made errors as any other."
     )
     return {"failures.md": "\n\n".join([head, *(_section(case, folder) for case in CASES)]) + "\n"}

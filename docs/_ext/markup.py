@@ -1,4 +1,4 @@
-"""Docstrings as Markdown: they are plain text in NumPy's sections, not markup, so everything outside code is escaped."""
+"""Docstrings as Markdown: plain text in NumPy's sections, not markup, so everything outside code is escaped."""
 
 from __future__ import annotations
 

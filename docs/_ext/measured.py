@@ -9,13 +9,13 @@ RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "resu
 
 HEAD = """# Benchmarks
 
-`make bench` measures time and memory of lowfold and of other packages on the same data, each side in a process of its own,
-alternating, and writes `benchmarks/results/results.md` with the machine, the versions and the load. A comparison that was
-not made, failed or ran out of time is a row too.
+`make bench` measures time and memory of lowfold and of other packages on the same data, each side in a process of its
+own, and writes `benchmarks/results/results.md` with the machine, the versions and the load. A comparison that was not
+made, failed or ran out of time is a row too.
 """
 
-NONE = """There are no results in the checkout that these pages were made from: run `make bench`, then `make docs`. Figures
-without a machine beside them are not printed here.
+NONE = """There are no results in the checkout that these pages were made from: run `make bench`, then `make docs`.
+Figures without a machine beside them are not printed here.
 """
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import api_pages
 import failures
 import measured
+import method_pages
 
 HERE = Path(__file__).resolve().parent.parent
-MAKERS = [failures.write, measured.write]
+MAKERS = (failures.write, measured.write, method_pages.write, api_pages.write)
 
 
 def write_if_new(path: Path, text: str) -> None:
