@@ -15,7 +15,7 @@ author = "The lowfold developers"
 copyright = author
 version = release = __version__
 
-extensions = ["myst_parser", "mathml", "pages"]
+extensions = ["myst_parser", "mathml", "pages", "links"]
 html_math_renderer = "mathml"
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
