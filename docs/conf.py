@@ -22,6 +22,8 @@ myst_heading_anchors = 3
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_ext", "generated/cache"]
 nitpicky = True
+smartquotes = False  # X' is the transpose, not a quotation
+toc_object_entries_show_parents = "hide"
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"lowfold {version}"
@@ -38,4 +40,8 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": []}
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
+# A page without pages below it has nothing to show at the side.
+ALONE = "index start which coming-from theory memory gpu search genindex"
+ALONE_MADE = ("failures", "benchmarks", "truth")
+html_sidebars = {name: [] for name in [*ALONE.split(), *(f"generated/{name}" for name in ALONE_MADE)]}

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from cache import drawn
 from markup import fenced
+from method_pictures import panel
 
 import lowfold
 
@@ -96,7 +97,8 @@ CASES = (
         "LaplacianEigenmaps(n_neighbors=8)",
         'LaplacianEigenmaps(n_neighbors=8, on_disconnected="largest")',
         "one piece",
-        "Leave the strays out, or embed the largest piece only.",
+        "Leave the strays out, or embed the largest piece only. The curve that is left is the failure before this one: "
+        "an unrolled roll is a long strip.",
     ),
     Case(
         "few",
@@ -129,10 +131,8 @@ def _draw(case: Case, path: Path) -> dict[str, Any]:
     figure = Figure(figsize=(9.6, 3.2), layout="constrained")
     axes = [figure.add_subplot(1, 3, 1, projection="3d"), figure.add_subplot(1, 3, 2), figure.add_subplot(1, 3, 3)]
     for ax, Y, title in zip(axes, (X, wrong, right), ("data", case.wrong, case.right)):
-        lowfold.viz.scatter(Y, color=color, ax=ax)
+        panel(ax, Y, color)
         ax.set_title("\n(".join(title.split("(", 1)), fontsize=9)
-        ax.set(xlabel="", ylabel="")
-        ax.tick_params(labelbottom=False, labelleft=False)
     figure.savefig(path, dpi=100)
     return {"said": said, "found": _finding(case, X)}
 

@@ -14,7 +14,7 @@ def _inline(self: Any, node: Any) -> None:
 
 
 def _block(self: Any, node: Any) -> None:
-    self.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    self.body.append(f'<div class="formula">{tex2mathml(node.astext(), as_block=True)}</div>')
     raise SkipNode
 
 

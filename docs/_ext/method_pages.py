@@ -113,7 +113,7 @@ def _facts(entry: Entry) -> str:
         ("needs the extra", f"`{entry.extra}`" if entry.extra else "-"),
         ("command line", f"`lowfold embed FILE --method {entry.module.replace('_', '-')}`"),
     ]
-    return table(("", ""), rows)
+    return table(rows[0], rows[1:])
 
 
 def _parameters(entry: Entry) -> str:

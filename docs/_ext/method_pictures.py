@@ -13,8 +13,9 @@ from cache import drawn
 import lowfold
 from lowfold.methods.registry import Entry
 
-POINTS = 300
-FEWER = {"MVU": 120, "LandmarkMVU": 200, "SNE": 200, "SymmetricSNE": 200}  # the page has to be made in seconds
+POINTS = 400
+HEIGHT = 8.0  # of the roll: so few points are dense enough for the neighbours as they come, without shortcuts
+FEWER = {"MVU": 150, "LandmarkMVU": 200, "SNE": 100, "SymmetricSNE": 100}  # the page has to be made in seconds
 
 
 @cache
@@ -22,8 +23,8 @@ def data(n: int) -> dict[str, tuple[Any, Any, bool]]:
     """Name -> (rows, colour, whether the colours are classes)."""
     from sklearn.datasets import load_digits
 
-    roll = lowfold.datasets.swiss_roll(n, random_state=0)
-    hole = lowfold.datasets.swiss_hole(n, random_state=0)
+    roll = lowfold.datasets.swiss_roll(n, height=HEIGHT, random_state=0)
+    hole = lowfold.datasets.swiss_hole(n, height=HEIGHT, random_state=0)
     digits, labels = load_digits(n_class=5, return_X_y=True)
     return {
         "Swiss roll": (roll.X, roll.color, False),
@@ -50,6 +51,17 @@ def _fit(entry: Entry, X: Any, color: Any, classes: bool) -> tuple[Any, list[str
     return model.embedding_, [f"{one.category.__name__}: {one.message}" for one in heard]
 
 
+def panel(ax: Any, Y: Any, color: Any, *, classes: bool = False) -> None:
+    """Points alone, at equal scales: the figures at the axes and the scale of colours say nothing here."""
+    before = set(ax.figure.axes)
+    lowfold.viz.scatter(Y, **({"labels": color} if classes else {"color": color}), ax=ax)
+    for scale in set(ax.figure.axes) - before:
+        scale.remove()
+    ax.set(xlabel="", ylabel="", xticks=[], yticks=[])
+    if hasattr(ax, "set_zlabel"):
+        ax.set(zlabel="", zticks=[])
+
+
 def _draw(entry: Entry, path: Path) -> dict[str, Any]:
     from matplotlib.figure import Figure
 
@@ -65,9 +77,7 @@ def _draw(entry: Entry, path: Path) -> dict[str, Any]:
             said[name] = [f"{type(error).__name__}: {error}"]
             ax.axis("off")
             continue
-        lowfold.viz.scatter(Y, **({"labels": color} if classes else {"color": color}), ax=ax)
-        ax.set(xlabel="", ylabel="")
-        ax.tick_params(labelbottom=False, labelleft=False)
+        panel(ax, Y, color, classes=classes)
     figure.savefig(path, dpi=90)
     return {"said": {name: words for name, words in said.items() if words}}
 
