@@ -164,6 +164,6 @@ def write(folder: Path) -> dict[str, str]:
     head = (
         "# What can go wrong\n\nEvery method gives a picture; whether it shows the data is another question. Each "
         "section makes one failure on purpose. The words are what lowfold said when this page was made; warnings are "
-        "`lowfold` warnings and can be caught, filtered or made errors as any other."
+        "of the kind `LowfoldWarning` and can be caught, filtered or made errors as any other."
     )
     return {"failures.md": "\n\n".join([head, *(_section(case, folder) for case in CASES)]) + "\n"}
