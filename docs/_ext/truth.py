@@ -24,9 +24,9 @@ def write(folder: Path) -> dict[str, str]:
     with LIST.open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))[1:]
     parts = [HEAD.format(n=len(rows), none=sum(not home for *_, home, _ in rows))]
-    for source, group in groupby(rows, key=lambda row: row[1]):
-        lines = [(one, escape(title), _file(home), _file(tests)) for one, _, title, home, tests in group]
-        parts.append(f"## {source}\n\n{table(('entry', 'title', 'home of its topic', 'tests there'), lines)}\n")
+    for source, group in groupby(rows, key=lambda row: row[0]):
+        lines = [(escape(title), _file(home), _file(tests)) for _, title, home, tests in group]
+        parts.append(f"## {source}\n\n{table(('entry', 'home of its topic', 'tests there'), lines)}\n")
     return {"truth.md": "\n".join(parts)}
 
 
