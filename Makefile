@@ -12,7 +12,7 @@ PY := .venv/bin/python
 environment = @$(PYTHON) tools/environment.py
 pytest = -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: help python env bench-env lint unit test test-all test-slow test-browser test-types test-lowest test-core fuzz dist demo bench gallery clean
+.PHONY: help python env bench-env lint unit test test-all test-slow test-browser test-types test-lowest test-core fuzz dist demo bench gallery docs docs-env clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -26,6 +26,9 @@ env: python ## .venv with lowfold, its extras and the tools
 
 bench-env: python
 	$(environment) .venv --extras dev,bench --constraints constraints.txt
+
+docs-env: python
+	$(environment) .venv --extras dev,docs --constraints constraints.txt
 
 lint: env ## ruff, mypy, the order of imports; all of them, even when the first finds something
 	@failed=0; \
@@ -73,5 +76,9 @@ bench: bench-env ## time and memory against other packages; benchmarks/results
 gallery: env ## run every examples/plot_*.py; gallery/index.html
 	@$(PY) tools/gallery.py --out gallery
 
+docs: docs-env ## the documentation, to be opened from the disk: build/docs/index.html
+	@$(PY) -m sphinx -q -W -n --keep-going -d build/doctrees docs build/docs
+	@echo build/docs/index.html
+
 clean: ## remove what make made, environments included
-	rm -rf .venv .venv-lowest .venv-core .venv-fuzz .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist demo gallery
+	rm -rf .venv .venv-lowest .venv-core .venv-fuzz .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist demo gallery docs/generated

@@ -1,6 +1,6 @@
 """Every method, one row each: the literal table that names, loads, tests and documents them.
 
-No method is imported here; `lowfold.__getattr__`, the command line, README's table and the contract test read it.
+No method is imported here; `lowfold.__getattr__`, the command line, the documentation and the contract test read it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,40 @@
+"""Pictures that are drawn once: a change of lowfold, of what draws or of the packages below draws them again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import lowfold
+
+DRAWING = ("failures.py", "method_pictures.py")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "matplotlib")
+
+
+@cache
+def digest() -> str:
+    """One word for everything that a picture depends on."""
+    package = Path(lowfold.__file__).parent
+    files = [path for path in sorted(package.rglob("*.py")) if path.parent.name != "cli"]
+    parts = [path.read_bytes() for path in [*files, *(Path(__file__).with_name(name) for name in DRAWING)]]
+    words = [f"{name}{version(name)}".encode() for name in PACKAGES]
+    return hashlib.sha256(b"".join(parts + words)).hexdigest()[:16]
+
+
+def drawn(folder: Path, name: str, draw: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
+    """What `draw(path of the picture)` had to say, from the notes of last time where nothing has changed."""
+    picture, notes = folder / "pictures" / f"{name}.png", folder / "cache" / f"{name}.json"
+    if picture.exists() and notes.exists():
+        known: dict[str, Any] = json.loads(notes.read_text(encoding="utf-8"))
+        if known["digest"] == digest():
+            return known
+    for path in (picture, notes):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    said = {**draw(picture), "digest": digest()}
+    notes.write_text(json.dumps(said), encoding="utf-8")
+    return said

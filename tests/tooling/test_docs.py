@@ -1,0 +1,79 @@
+"""What the written pages of docs/ promise exists: names, commands, and the markup that docstrings are turned into."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import lowfold
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def code(text: str) -> str:
+    """What stands in backticks or in a fenced or indented block."""
+    fenced = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL)
+    rest = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    return "\n".join([*fenced, *re.findall(r"`([^`\n]+)`", rest), *re.findall(r"^ {4}(\S.*)$", rest, re.MULTILINE)])
+
+
+@PAGE
+def test_names_exist(page: Path) -> None:
+    for dotted in set(
+        re.findall(r"(?<![\w/.'\"])lowfold((?:\.[A-Za-z_]\w*)+)", code(page.read_text(encoding="utf-8")))
+    ):
+        found: object = lowfold
+        for name in dotted.removeprefix(".").split("."):
+            found = getattr(found, name)
+
+
+@PAGE
+def test_classes_exist(page: Path) -> None:
+    text = re.sub(
+        r"## (?:scikit-learn|umap-learn|megaman).*?(?=\n## |\Z)", "", page.read_text(encoding="utf-8"), flags=re.DOTALL
+    )
+    for name in set(re.findall(r"`([A-Z][A-Za-z]+(?:Isomap|LLE|MDS|PCA|LTSA|Maps|maps|MVU|SNE|Projection))[(`]", text)):
+        assert hasattr(lowfold, name), name
+
+
+@PAGE
+def test_commands_exist(page: Path) -> None:
+    from typer.main import get_command
+
+    from lowfold.cli._app import app
+
+    known = set(get_command(app).commands)  # type: ignore[attr-defined]
+    named = re.findall(
+        r"^(?:\$ )?(?:\w+=\w+ )?lowfold ([a-z][a-z_-]+)", code(page.read_text(encoding="utf-8")), re.MULTILINE
+    )
+    assert set(named) <= known
+
+
+@PAGE
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text(encoding="utf-8")):
+        assert link.startswith("generated/") or (page.parent / link).exists(), link
+
+
+@pytest.fixture
+def markup() -> ModuleType:
+    pytest.importorskip("numpydoc")
+    spec = importlib.util.spec_from_file_location("markup", ROOT / "docs" / "_ext" / "markup.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_docstrings_keep_their_words(markup: ModuleType) -> None:
+    assert markup.escape("eigenvalues_ of A*B in `a_b`") == r"eigenvalues\_ of A\*B in `a_b`"
+    assert markup.paragraphs("x --a--> y").startswith("```text")
+    assert markup.paragraphs(">>> 1 + 1\n2").startswith("```python")
+    assert markup.table(("a",), [("b\nc",)]) == "| a |\n| --- |\n| b c |"
