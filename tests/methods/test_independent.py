@@ -7,7 +7,8 @@ import pytest
 from scipy.spatial import cKDTree
 
 from lowfold._core.run import Run
-from lowfold.methods._independent import REPEATED, dependence, independent
+from lowfold.methods._independent import dependence, independent
+from lowfold.spectral._types import REPEATED
 
 
 def _harmonics(x, y, ratio, m):

@@ -261,7 +261,9 @@ def _read_matrix(estimator: Any, X: Any, metric: str, *, reset: bool) -> Pairs |
         ensure_all_finite=False,
     )
     read = read_matrix(checked, metric, square=reset)
-    if reset and metric in ("precomputed", "precomputed_squared") and getattr(estimator, "weights", "") != metric:
+    weights = getattr(estimator, "weights", None)  # a matrix of weights has its largest values there too
+    given = isinstance(weights, str) and weights == metric
+    if reset and metric in ("precomputed", "precomputed_squared") and not given:
         _tell_affinity(checked)
     return read
 
