@@ -23,7 +23,7 @@ from lowfold.graph._units import FAR, Units
 Floats = NDArray[np.float64]
 RELAX_FROM = 2_000  # additions for a pair: beyond, in high dimension, relaxation is faster than elimination
 SHARE = 0.85  # of the free memory may go into a matrix of distances
-PANEL_BYTES = 48e9  # of one panel and of the distances among the vertices above it: a million points need 20 of them
+PANEL_BYTES = 48e9  # of one panel and the distances above it: 8e9 was too little for a million points
 
 Distances = DeviceMatrix | DevicePanels
 

@@ -1,7 +1,7 @@
 """The stages of each family with the bytes that they hold: what `lowfold.plan` tells.
 
-A method's fact `stages` is one of these functions, (method, data) -> stages. Bytes are counted, not measured: what a
-stage keeps for the later ones, and what it holds besides at its peak. A slow test compares them with real peaks.
+A method's fact `stages` is one of these functions, (method, data) -> stages: what a stage keeps for the later ones, and
+what it holds besides at its peak. Most factors were fitted to one measured peak; a slow test compares them anew.
 """
 
 from __future__ import annotations
@@ -325,4 +325,4 @@ def _uncounted(model: Any, data: Data, *, factored: bool) -> Stage:
     return Stage("eigenvectors", f"from the bottom; factor of a surface, not counted beyond {COUNTED}", factor + basis)
 
 
-FILL = 19.0  # entries of the factor over n log2 n: counted on rolls of 50,000 to 100,000 points with 10 neighbours
+FILL = 19.0  # entries of the factor over n log2 n: fitted to peaks of rolls of 150,000 points, 10 neighbours

@@ -46,4 +46,4 @@ class LandmarkIsomap(Isomap):
         None,
         "How many, or which; None is min(n, 500). Where pieces are embedded by themselves, at most so many in each.",
     )
-    default_landmarks: ClassVar[int | None] = 500  # enough for a surface; each costs one row of geodesics
+    default_landmarks: ClassVar[int | None] = 500  # each costs one row of geodesics
