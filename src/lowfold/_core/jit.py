@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import signal
 import sys
 import threading
 import time
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 log = logging.getLogger("lowfold")
@@ -52,7 +53,44 @@ class _Clock:
         (self.on_start if event.is_start else self.on_end)(event)
 
 
+class _Shield:
+    """Holds Ctrl-C back while Numba compiles or loads, and hands it on as soon as its lock is free.
+
+    LLVM calls back into Python there. An exception cannot leave such a call: it is lost, and the half-made function
+    ends in an error of Numba or in a fault.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._former: Any = None
+        self._held: tuple[int, FrameType | None] | None = None
+
+    def notify(self, event: Any) -> None:
+        """Called by Numba, before its lock is taken and after it is given back; signals reach the main thread only."""
+        if threading.current_thread() is threading.main_thread():
+            self._enter() if event.is_start else self._leave()
+
+    def _enter(self) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            self._former = signal.getsignal(signal.SIGINT)
+            if callable(self._former):
+                signal.signal(signal.SIGINT, self._hold)
+
+    def _hold(self, number: int, frame: FrameType | None) -> None:
+        self._held = number, frame
+
+    def _leave(self) -> None:
+        self._depth -= 1
+        if self._depth == 0 and callable(self._former):
+            signal.signal(signal.SIGINT, self._former)
+            held, self._held = self._held, None
+            if held is not None:
+                self._former(*held)
+
+
 _clock = _Clock()
+_shield = _Shield()
 
 
 def compile_seconds() -> float:
@@ -65,8 +103,9 @@ def _listen() -> None:
 
     if not _clock.registered:
         _clock.registered = True
-        event.Listener.register(_Clock)
-        event.register("numba:compile", _clock)
+        for kind, listener in {"numba:compile": _clock, "numba:compiler_lock": _shield}.items():
+            event.Listener.register(type(listener))
+            event.register(kind, listener)
 
 
 def compiled(module: str) -> ModuleType:

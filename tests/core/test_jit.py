@@ -1,0 +1,69 @@
+"""Ctrl-C while a loop is compiled."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+
+
+class PressesCtrlC:
+    """Sends SIGINT in the middle of every compilation: at the start of a pass of the compiler."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def notify(self, event: Any) -> None:
+        if event.is_start and self.times == 0:
+            self.times += 1
+            signal.raise_signal(signal.SIGINT)
+
+
+@pytest.fixture
+def pressed() -> Iterator[PressesCtrlC]:
+    from numba.core import event
+
+    listener = PressesCtrlC()
+    event.Listener.register(PressesCtrlC)
+    event.register("numba:run_pass", listener)
+    yield listener
+    event.unregister("numba:run_pass", listener)
+
+
+def test_it_is_heard_when_the_loop_is_whole(pressed: PressesCtrlC) -> None:
+    from lowfold._core.jit import compiled
+
+    compiled("lowfold.graph._path_loops")  # whatever is compiled by lowfold listens from then on
+    import numba
+
+    @numba.njit  # type: ignore[untyped-decorator]
+    def twice(x: int) -> int:
+        return 2 * x
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        twice(2)
+    assert pressed.times == 1
+    assert signal.getsignal(signal.SIGINT) is before
+    assert len(twice.signatures) == 1  # made, not torn: the next call compiles nothing
+    assert twice(3) == 6
+
+
+def test_a_program_that_ignores_ctrl_c_goes_on_ignoring_it(pressed: PressesCtrlC) -> None:
+    import numba
+
+    @numba.njit  # type: ignore[untyped-decorator]
+    def thrice(x: int) -> int:
+        return 3 * x
+
+    former = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert thrice(2) == 6
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, former)
