@@ -7,6 +7,7 @@ Hessian LLE patches that hang together and cover every point.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, final
 
@@ -37,6 +38,9 @@ ALONE = 0.5  # sum v^4 above it: a coordinate of unit length lives on fewer than
 ENOUGH_TO_TELL = 100  # among fewer points a coordinate that tells one from the others may be right
 
 
+AlignmentOf = Callable[[Connected, Geometry, Run], tuple[Alignment, dict[str, Any]]]
+
+
 class AlignmentMethod(GraphMethod):
     """Adds `neighbors_`; a method writes `_alignment` and its recipe."""
 
@@ -52,20 +56,8 @@ class AlignmentMethod(GraphMethod):
         """Patches and factors of the kernel, and fitted attributes that come with them."""
 
     @final
-    def _aligned(self, data: Connected, run: Run) -> tuple[SparseOperator, dict[str, Any]]:
-        """K of all patches, those across bridges included."""
-        geometry = geometry_of(data.source, data.neighbors)
-        alignment, extra = self._alignment(data, geometry, run)
-        K = align(alignment, run=run)
-        if len(data.bridges):
-            d = self.n_components
-            across = bridge_alignment(data.bridges, data.neighbors, data.labels, geometry, d, run)
-            K = kernel_sum(K, align(across, run=run))
-        return K, extra
-
-    @final
     def _operator(self) -> SparseOperator:
-        return self._aligned(self._kept(), self._run())[0]
+        return aligned(self._alignment, self._kept(), self.n_components, self._run())[0]
 
     @final
     def _kept(self) -> Connected:
@@ -83,6 +75,17 @@ class AlignmentMethod(GraphMethod):
     def graph_(self) -> Graph:  # type: ignore[override]
         """The neighbourhoods as a symmetric graph (union), bridges included; made when asked for."""
         return self._kept().graph
+
+
+def aligned(of: AlignmentOf, data: Connected, d: int, run: Run) -> tuple[SparseOperator, dict[str, Any]]:
+    """K of all patches, those across bridges included, and what came with them."""
+    geometry = geometry_of(data.source, data.neighbors)
+    alignment, extra = of(data, geometry, run)
+    K = align(alignment, run=run)
+    if len(data.bridges):
+        across = bridge_alignment(data.bridges, data.neighbors, data.labels, geometry, d, run)
+        K = kernel_sum(K, align(across, run=run))
+    return K, extra
 
 
 def bottom(

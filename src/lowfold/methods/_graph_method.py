@@ -11,7 +11,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
 from lowfold.methods._base import Check, Method, fewer_components_than_points
 from lowfold.methods._fit import Connected, Data, Fit, Rules
-from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, through_landmarks
+from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, chooser, through_landmarks
 from lowfold.methods._neighborhood import Asked, Needs, check_neighbors, connect
 from lowfold.methods._parameters import Distances, Nearest, Solved
 from lowfold.methods._pieces import embed_pieces
@@ -57,10 +57,9 @@ class GraphMethod(Nearest, Distances, Solved, Method):
 
     @final
     def _embed(self, data: Data, run: Run) -> Fit:
-        solve = partial(self._embed_all, self._asked(), needs := self._needs())
-        if needs.landmarks is None:
-            return solve(data, run)
-        return through_landmarks(data, needs.landmarks, solve, self._check, run)
+        solve = partial(self._embed_all, self._asked(), self._needs())
+        choose = chooser(self)
+        return solve(data, run) if choose is None else through_landmarks(data, choose, solve, self._check, run)
 
     @final
     def _embed_all(self, asked: Asked, needs: Needs, data: Data, run: Run) -> Fit:

@@ -2,8 +2,8 @@
 
     data --rule--> landmarks --method--> their embedding --the method's own map--> all points, and the error of that
 
-A method that has the parameters of `Landmarked` and hands `choose` to its stage has all of it. Isomap solves among its
-landmarks in its own way (geodesics run through all points) and takes the rule and the error from here.
+A method that has the parameters of `Landmarked` has all of it. Isomap solves among its landmarks in its own way
+(geodesics run through all points) and takes the rule and the error from here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,12 +59,15 @@ class Landmarked(Seeded):
     )
     random_state: Any = param(0, "Choice of landmarks.")
 
-    def _choose(self) -> Chooser | None:
-        """How landmarks are chosen; None for all points."""
-        asked, rule = self.landmarks, self.landmark_rule
-        if asked is None:
-            return None
-        return lambda source, run: landmarks_by_rule(source, asked, rule=rule, run=run)
+    alone: ClassVar[bool] = True  # landmarks are embedded as a data set of their own; Isomap's paths run through all
+
+
+def chooser(model: Any) -> Chooser | None:
+    """How the model's landmarks are chosen; None where all points are embedded at once."""
+    if not isinstance(model, Landmarked) or not model.alone or model.landmarks is None:
+        return None
+    asked, rule = model.landmarks, model.landmark_rule
+    return lambda source, run: landmarks_by_rule(source, asked, rule=rule, run=run)
 
 
 NO_LANDMARKS: dict[str, Any] = {"landmarks_": None, "landmark_error_": None}

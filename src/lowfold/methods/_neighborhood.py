@@ -97,7 +97,6 @@ class Needs:
     second     further neighbourhoods of a method that has two kinds
     otherwise  what it means for the method that pieces do not hang together
     one_more   a query looks at one neighbour more: its nearest training point stands for itself
-    landmarks  chooses the points to solve on; the others are placed as new ones
     corner     the embedding of a piece too small for the method, or None where it is large enough
     """
 
@@ -112,7 +111,6 @@ class Needs:
     second: Callable[[Connected, int | Ints | None, Run], Neighbors] | None = None
     otherwise: str = ""
     one_more: bool = False
-    landmarks: Callable[[Source, Run], Ints] | None = None
     corner: Callable[[Connected], Fit | None] | None = None
 
     def query_neighbors(self, asked: Asked, source: Source | None, n: int) -> int | None:

@@ -190,7 +190,6 @@ class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
             one_more=True,
             hangs=Always() if self._all_pairs() else ByThreshold(self) if self.threshold is not None else None,
             graph=self._joined_by_weight if self.threshold is not None and not self._all_pairs() else None,
-            landmarks=self._choose(),
         )
 
     def _recipe(self, data: Connected, run: Run) -> Fit:

@@ -21,7 +21,7 @@ from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._hessian import hessian_alignment, quadratic_dimension
 from lowfold.kernels._patches import Geometry, Patches
 from lowfold.methods._alignment_mass import MASSES
-from lowfold.methods._alignment_method import AlignmentMethod, bottom, patch_corner
+from lowfold.methods._alignment_method import AlignmentMethod, aligned, bottom, patch_corner
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._landmarks import Landmarked
@@ -108,7 +108,7 @@ class HessianLLE(Landmarked, AlignmentMethod):
         d = self.n_components
         hangs = ByPatches(d, self._own())
         least, corner = quadratic_dimension(d), partial(patch_corner, d=d)
-        return Needs(least=least, distinct=True, hangs=hangs, corner=corner, landmarks=self._choose())
+        return Needs(least=least, distinct=True, hangs=hangs, corner=corner)
 
     def _own(self) -> bool:
         """Whether a point belongs to its own patch."""
@@ -121,7 +121,7 @@ class HessianLLE(Landmarked, AlignmentMethod):
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
         anchor = self._anchor_in(data)
-        K, errors = self._aligned(data, run)  # sum of Q_i Q_i' over the patches
+        K, errors = aligned(self._alignment, data, self.n_components, run)  # sum of Q_i Q_i' over the patches
         pairs, mass = bottom(K, data, self.n_components, run, mass=self.mass, name="HessianLLE")
         patches = Patches.around(data.neighbors)
         return Fit(

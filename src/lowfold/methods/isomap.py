@@ -110,6 +110,7 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         "G is positive semidefinite; a bound of it that needs two solves; or a number.",
     )
     learned: ClassVar[Mapping[str, LearnedMetric]] = {"geodesic": geodesic_distances}
+    alone: ClassVar[bool] = False
     default_landmarks: ClassVar[int | None] = None
 
     def _needs(self) -> Needs:

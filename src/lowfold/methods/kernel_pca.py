@@ -23,7 +23,7 @@ from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
 from lowfold.methods._base import Method
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._input import FLOATS, AnySource, Reader
-from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, landmark_stages, through_landmarks
+from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, chooser, landmark_stages, through_landmarks
 from lowfold.methods._losses import Lowered, kernel_variance
 from lowfold.methods._parameters import MercerKernel, Solved
 from lowfold.methods._placing.maps import Barycentric
@@ -116,7 +116,7 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
     reader: ClassVar[Reader] = KernelOrPoints()
 
     def _embed(self, data: Data, run: Run) -> Fit:
-        choose = self._choose()
+        choose = chooser(self)
         if choose is not None:
             return through_landmarks(data, choose, self._solved, self._check, run)
         return self._solved(data, run)

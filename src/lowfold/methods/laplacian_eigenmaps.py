@@ -103,7 +103,7 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
 
     def _needs(self) -> Needs:
         # capped: else a far component would hang on a weight of zero
-        return Needs(symmetrize=self.symmetrize, capped=True, landmarks=self._choose())
+        return Needs(symmetrize=self.symmetrize, capped=True)
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
         return selected(

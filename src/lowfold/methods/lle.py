@@ -20,7 +20,7 @@ from lowfold.graph._types import Neighbors
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._lle import REG_WHEN, WEIGHTS, outlier_factors, reconstruction_alignment
 from lowfold.kernels._patches import Geometry, Patches
-from lowfold.methods._alignment_method import AlignmentMethod, bottom, patch_corner
+from lowfold.methods._alignment_method import AlignmentMethod, aligned, bottom, patch_corner
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._lle_neighborhoods import Clusters, cluster_neighborhoods, flat_neighborhoods
@@ -121,7 +121,6 @@ class LLE(Landmarked, AlignmentMethod):
             hangs=ByClosedClasses(),
             search=None if plain else self._search,
             corner=partial(patch_corner, d=d),
-            landmarks=self._choose(),
         )
 
     def _search(self, source: Source, k: int | Ints | None, run: Run) -> Neighbors:
@@ -153,7 +152,7 @@ class LLE(Landmarked, AlignmentMethod):
         return alignment, {"local_errors_": residuals, "robust_weights_": rho}
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
-        K, errors = self._aligned(data, run)  # (I - W)'(I - W)
+        K, errors = aligned(self._alignment, data, self.n_components, run)  # (I - W)'(I - W)
         pairs, _ = bottom(K, data, self.n_components, run)
         return Fit(
             coordinates=pairs.vectors,

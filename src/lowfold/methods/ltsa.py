@@ -19,7 +19,7 @@ from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._patches import Geometry, Patches
 from lowfold.kernels._tangent import tangent_alignment
 from lowfold.methods._alignment_mass import MASSES
-from lowfold.methods._alignment_method import AlignmentMethod, bottom, patch_corner
+from lowfold.methods._alignment_method import AlignmentMethod, aligned, bottom, patch_corner
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._neighborhood import ByPatches, Needs
@@ -84,7 +84,7 @@ class LTSA(Landmarked, AlignmentMethod):
         d, own = self.n_components, bool(self.include_self)
         least = d + (1 if own else 2)
         corner = partial(patch_corner, d=d)
-        return Needs(least=least, distinct=True, hangs=ByPatches(d, own), corner=corner, landmarks=self._choose())
+        return Needs(least=least, distinct=True, hangs=ByPatches(d, own), corner=corner)
 
     def _alignment(self, data: Connected, geometry: Geometry, run: Run) -> tuple[Alignment, dict[str, Any]]:
         patches = Patches.around(data.neighbors, include_self=bool(self.include_self))
@@ -92,7 +92,7 @@ class LTSA(Landmarked, AlignmentMethod):
         return alignment, {"local_errors_": errors}
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
-        K, errors = self._aligned(data, run)  # sum of I - G_i G_i' over the patches
+        K, errors = aligned(self._alignment, data, self.n_components, run)  # sum of I - G_i G_i' over the patches
         pairs, mass = bottom(K, data, self.n_components, run, mass=self.mass, name="LTSA")
         patches = Patches.around(data.neighbors)
         return Fit(

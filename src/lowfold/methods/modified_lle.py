@@ -18,7 +18,7 @@ from lowfold._core.run import Run
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._lle import modified_alignment
 from lowfold.kernels._patches import Geometry, Patches
-from lowfold.methods._alignment_method import AlignmentMethod, bottom, patch_corner
+from lowfold.methods._alignment_method import AlignmentMethod, aligned, bottom, patch_corner
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._neighborhood import ByClosedClasses, Needs
 from lowfold.methods._placing.maps import Barycentric
@@ -75,7 +75,7 @@ class ModifiedLLE(AlignmentMethod):
         return alignment, {"weight_counts_": counts}
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
-        K, counts = self._aligned(data, run)
+        K, counts = aligned(self._alignment, data, self.n_components, run)
         pairs, _ = bottom(K, data, self.n_components, run)
         return Fit(
             coordinates=pairs.vectors,

@@ -23,7 +23,7 @@ from lowfold.graph._types import Neighbors
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._lle import WEIGHTS, reconstruction_alignment
 from lowfold.kernels._patches import Geometry, Patches
-from lowfold.methods._alignment_method import AlignmentMethod, bottom, patch_corner
+from lowfold.methods._alignment_method import AlignmentMethod, aligned, bottom, patch_corner
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._lle_neighborhoods import cluster_neighborhoods
@@ -135,7 +135,7 @@ class SupervisedLLE(AlignmentMethod):
         return Alignment(patches, mixed.data[:, None]), {}
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
-        K, extra = self._aligned(data, run)  # (I - W)'(I - W)
+        K, extra = aligned(self._alignment, data, self.n_components, run)  # (I - W)'(I - W)
         pairs, _ = bottom(K, data, self.n_components, run)
         return Fit(
             coordinates=pairs.vectors,
