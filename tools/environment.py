@@ -73,6 +73,7 @@ def complete(folder: Path, extras: str, constraints: Path) -> Path:
         return python
     print(f"installing into {folder.name} (a minute or two, once)", file=sys.stderr)
     pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--prefer-binary"]
+    pip += ["--no-compile"]  # half of the time of an install; what is imported is compiled then
     target = f"{ROOT}[{extras}]" if extras else str(ROOT)
     done = subprocess.run([*pip, "--constraint", constraints, "--editable", target], check=False)
     if done.returncode:

@@ -44,7 +44,7 @@ def main() -> None:
     gc.collect()
     before = status("VmRSS")
     X = made(kind, n, D, 0)
-    told = lowfold.plan(X, name, **params).total
+    told = lowfold.plan(X, cls(**params)).total
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak starts anew
     cls(**params).fit(X, np.arange(len(X)) % 3)

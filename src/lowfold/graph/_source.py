@@ -105,11 +105,16 @@ Source = Points | Pairs | Measured
 
 
 def _own(array: Points64, given: Any) -> Points64:
+    return array.copy() if copied(array, given) else array
+
+
+def copied(array: Any, given: Any) -> bool:
+    """Whether the array is the caller's, who may change it: then a model keeps a copy."""
     if issparse(array) or isinstance(array, SparseRows):
-        return array.copy()
+        return True
     if isinstance(array.base, np.memmap) or isinstance(array, np.memmap) or not array.flags.writeable:
-        return array
-    return array.copy() if np.may_share_memory(array, np.asarray(given)) else array
+        return False
+    return np.may_share_memory(array, np.asarray(given))
 
 
 PRECOMPUTED = ("precomputed", "precomputed_squared", "precomputed_similarity")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.memory import fits
-from lowfold._core.parallel import run_blocks
+from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import AnyFloats, Floats
@@ -21,6 +21,7 @@ from lowfold.kernels._functions import Mercer
 TILE = 1024
 EXACT = 5_000  # up to so many points tiles are kept in float64
 GROUPS = 16
+AT_ONCE = 128  # columns of a product with kept tiles: each group sums all rows of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +87,8 @@ class KernelOperator:
         """K V, uncentred; sums in float64."""
         groups = min(GROUPS, self.count)
         width = V.shape[1]
+        if self.tiles and width > AT_ONCE:
+            return np.hstack([self.multiply(V[:, part]) for part in block_slices(width, AT_ONCE)])
         V = np.pad(V, ((0, 0), (0, -width % 8)))  # BLAS is a third faster on whole registers
         sums = np.zeros((groups, *V.shape))
 

@@ -17,7 +17,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Flag, Function, Int, Null, Real, RealArray
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator, Operator, SparseOperator
-from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.parallel import block_slices, resolve_jobs, run_blocks
 from lowfold._core.params import fixed, param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
@@ -26,7 +26,7 @@ from lowfold.methods._base import Check, Method
 from lowfold.methods._descent import measured_columns
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained
 from lowfold.methods._losses import Lowered
-from lowfold.methods._neighbor_affinity import HELD, layout_start, neighbor_count, resolve_perplexity
+from lowfold.methods._neighbor_affinity import HELD, ROWS, layout_start, neighbor_count, resolve_perplexity
 from lowfold.methods._neighbor_loss import joint_divergence
 from lowfold.methods._parameters import Distances, Seeded
 from lowfold.methods._placing.maps import Barycentric
@@ -36,6 +36,9 @@ from lowfold.optimize._momentum import SWITCH, Layout, default_momentum, momentu
 from lowfold.optimize._neighbor import Affinities, SparseAffinities, row_divergence
 from lowfold.optimize._perplexity import row_bandwidths, row_probabilities
 
+SEARCHED = (
+    7.0  # copies of a strip while its widths are searched: distances, squares, exponents, weights, moments
+)
 FAR = 4.0  # radii of the layout beyond which a new point has not found a place but left
 
 
@@ -50,14 +53,15 @@ def _distances_given(method: Any, data: Data) -> None:
 def _stages(method: Any, data: Data) -> list[Stage]:
     """Affinities of all pairs in one block or in strips, or of neighbours only; then the descent."""
     n = float(data.n)
+    strips = FLOAT * n * min(n, ROWS) * SEARCHED * resolve_jobs(method.n_jobs)
     k = neighbor_count(resolve_perplexity(method.perplexity, data.n), data.n)
     way = method._method(data)
     if way != "exact":
         affinities = Stage("affinities", f"sparse, {k} nearest neighbours", 100.0 * n * k, 30.0 * n * k)
     elif data.n <= HELD:
-        affinities = Stage("affinities", f"{data.n} x {data.n}, one block", 3 * FLOAT * n * n, FLOAT * n * n)
+        affinities = Stage("affinities", f"{data.n} x {data.n}, one block", FLOAT * n * n + strips, FLOAT * n * n)
     else:
-        affinities = Stage("affinities", "all pairs, in strips made anew in each step", FLOAT * n * 256 * 4)
+        affinities = Stage("affinities", "all pairs, in strips made anew in each step", strips)
     work = Stage("descent", f"up to {method.max_iter} steps, {way}", 80.0 * n * method.n_components)
     return [read_stage(data), affinities, work]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, eye_array
+from scipy.sparse import csr_array, eye_array, kron
 
 from lowfold._core.memory import fits, pretty_bytes
 from lowfold._core.operators import DenseOperator, SparseOperator
@@ -22,7 +22,7 @@ from lowfold.graph._geodesic_gram import pass_bytes
 from lowfold.graph._geodesics import geodesic_dtype
 from lowfold.graph._neighborhoods import neighborhoods
 from lowfold.graph._search import select_search
-from lowfold.graph._source import Pairs, Points
+from lowfold.graph._source import Pairs, Points, copied
 from lowfold.graph._types import Neighbors
 from lowfold.kernels._kernel_operator import EXACT, GROUPS, TILE
 from lowfold.lowrank._component_count import components_to_compute
@@ -76,6 +76,14 @@ def read_stage(data: Data) -> Stage:
     pairs = getattr(source, "pairs", None) or data.neighbors or data.graph
     count = 0 if pairs is None else len(pairs.indices)
     return Stage("data", f"{count} measured pairs", EDGE * count + FLOAT * data.n, EDGE * count)
+
+
+def own_rows_stage(data: Data, given: Any) -> list[Stage]:
+    """The copy that a model keeps where the data are the caller's array, which may change."""
+    array = getattr(data.source, "X", getattr(data.source, "distances", None))
+    if given is None or array is None or not copied(array, given):
+        return []
+    return [Stage("model", "its own copy of the data", _bytes(array))]
 
 
 def _bytes(X: Any) -> float:
@@ -258,10 +266,36 @@ def walk_stages(model: Any, data: Data) -> list[Stage]:
         return [read_stage(data), search_stage(model, data), kernel, _uncounted(model, data, factored=False)]
     graph = found.union()
     pattern = csr_array(graph.to_scipy(np.ones(len(graph.indices))) + eye_array(data.n, format="csr"))
-    return [read_stage(data), search_stage(model, data), kernel, _bottom(model, data, pattern, laplacian=True)]
+    return [
+        read_stage(data),
+        search_stage(model, data),
+        kernel,
+        _bottom(model, pattern, columns(model), laplacian=True),
+    ]
 
 
 WEIGHING = 6.0  # copies of the edges where weights are made: graph, lengths, weights, Laplacian and its transpose
+
+
+def field_stages(model: Any, data: Data) -> list[Stage]:
+    """Blocks of d x d along every edge: transports, the walk and its weights; fields at the bottom."""
+    n, k = float(data.n), degree(model, data)
+    d = model.tangent_dim if isinstance(model.tangent_dim, int) else 2
+    blocks = FLOAT * 1.6 * n * k * d * d
+    kernel = Stage("connection", f"blocks of {d} x {d} along the edges", CARRYING * blocks, 3 * blocks)
+    found = _found(model, data) if data.n * d <= COUNTED else None
+    if found is None:
+        scalar = _uncounted(model, data, factored=True)
+        solve = replace(scalar, bytes=scalar.bytes * d * d)  # a block for every entry
+    else:
+        graph = found.union()
+        edges = csr_array(graph.to_scipy(np.ones(len(graph.indices))) + eye_array(data.n, format="csr"))
+        pattern = csr_array(kron(edges, np.ones((d, d)), format="csr"))
+        solve = _bottom(model, pattern, model.n_eigenvectors or max(10, model.n_components), laplacian=False)
+    return [read_stage(data), search_stage(model, data), kernel, solve]
+
+
+CARRYING = 8.0  # copies of the blocks while they are made: bases at both ends, products, transports, weights, rows
 
 
 def alignment_stages(model: Any, data: Data) -> list[Stage]:
@@ -278,7 +312,12 @@ def alignment_stages(model: Any, data: Data) -> list[Stage]:
     pattern = csr_array(rows.T @ rows)  # i and j meet where one neighbourhood holds both
     size = EDGE * pattern.nnz
     kernel = Stage("kernel", f"sparse, {pattern.nnz} entries", size + patches, size)
-    return [read_stage(data), search_stage(model, data), kernel, _bottom(model, data, pattern, laplacian=False)]
+    return [
+        read_stage(data),
+        search_stage(model, data),
+        kernel,
+        _bottom(model, pattern, columns(model), laplacian=False),
+    ]
 
 
 SPREAD = 4.0  # points that meet a point in some patch, over the size of a patch: on surfaces
@@ -298,9 +337,10 @@ def _found(model: Any, data: Data) -> Neighbors | None:
     return neighborhoods(data.source, n_neighbors=k, radius=model.radius, search=model.search, run=model._run())
 
 
-def _bottom(model: Any, data: Data, pattern: csr_array, *, laplacian: bool) -> Stage:
+def _bottom(model: Any, pattern: csr_array, count: int, *, laplacian: bool) -> Stage:
     """The solver at the bottom of a sparse kernel of this pattern, with the counted fill of its factor."""
-    n, d = data.n, min(columns(model), data.n - 1)
+    n = int(pattern.shape[0])
+    d = min(count, n - 1)
     solver = getattr(model, "solver", "auto")
     if solver == "auto":
         op = SparseOperator(pattern, psd=True, laplacian=laplacian)

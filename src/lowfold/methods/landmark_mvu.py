@@ -31,7 +31,7 @@ from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Seeded
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import ReconstructionRow
-from lowfold.methods._stages import FLOAT, Stage, Stages, read_stage, search_stage
+from lowfold.methods._stages import FLOAT, Stage, Stages, degree, read_stage, search_stage
 from lowfold.methods._unfolding import (
     UNBOUNDED,
     FactorOperator,
@@ -60,11 +60,12 @@ def _landmarks_fit(method: Any, data: Data) -> None:
 
 
 def _stages(method: Any, data: Data) -> list[Stage]:
-    """The landmarks' transform, dense, and the program of their size."""
-    n = float(data.n)
+    """The landmarks' transform, dense, and the equations of a step, one for each pair in their neighbourhoods."""
+    n, k = float(data.n), degree(method, data)
     m = float(min(int(method.landmarks) if np.ndim(method.landmarks) == 0 else len(np.ravel(method.landmarks)), data.n))
     rebuilt = Stage("transform", f"{data.n} x {m:.0f}, dense", 6 * FLOAT * n * m, 2 * FLOAT * n * m)
-    program = Stage("semidefinite program", f"{m:.0f} landmarks", FLOAT * (m * m / 2) ** 2 * 3)
+    pairs = min(m * k * (k + 1) / 2, n * (n - 1) / 2)
+    program = Stage("semidefinite program", f"{m:.0f} landmarks, {pairs:.0f} pairs", 3 * FLOAT * pairs**2)
     return [read_stage(data), search_stage(method, data), rebuilt, program]
 
 

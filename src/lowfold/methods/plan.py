@@ -17,7 +17,7 @@ from lowfold._core.memory import pretty_bytes
 from lowfold._core.run import Run
 from lowfold._cuda import active
 from lowfold.methods._landmarks import Landmarked
-from lowfold.methods._stages import Stage, peak
+from lowfold.methods._stages import Stage, own_rows_stage, peak
 from lowfold.methods.registry import Entry, entry_of, model_of
 
 ENOUGH = 2_000  # landmarks that show a surface of any number of points to a percent or two
@@ -54,7 +54,7 @@ class Plan:
         return "\n".join(lines)
 
 
-def plan(X: Any, method: Any, **params: Any) -> Plan:
+def plan(X: Any, method: Any, /, **params: Any) -> Plan:
     """Say what `method` (a name, a class, or a model that need not be fitted) would do with X.
 
     Nothing is solved. For sparse kernels of up to 100,000 points the graph is built and the factor's fill counted, so
@@ -63,7 +63,7 @@ def plan(X: Any, method: Any, **params: Any) -> Plan:
     >>> import numpy, lowfold
     >>> told = lowfold.plan(numpy.random.default_rng(0).random((500, 3)), "isomap", n_neighbors=8)
     >>> told.fits, [stage.name for stage in told.stages]
-    (True, ['data', 'neighbours', 'geodesics', 'eigenvectors'])
+    (True, ['data', 'neighbours', 'geodesics', 'eigenvectors', 'model'])
     """
     model = model_of(method, params)
     entry = entry_of(model)
@@ -74,7 +74,8 @@ def plan(X: Any, method: Any, **params: Any) -> Plan:
     device = active(Run())
     budget = get_config().memory if device is None else device.free_bytes()
     where = "" if device is None else f" free on {device.name}"
-    made = Plan(name, data.n, tuple(model.stages(data)), budget, where=where)
+    stages = [*model.stages(data), *own_rows_stage(data, X if model.keeps_data else None)]
+    made = Plan(name, data.n, tuple(stages), budget, where=where)
     return made if made.fits else replace(made, way_out=_way_out(entry, model, made))
 
 

@@ -7,7 +7,7 @@ X --graph--> w --local PCA--> O_i --alignment--> O_ij --blocks w_ij O_ij--> S-ba
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._connection import Connection, connection, local_dimensions, local_pca, orientation
 from lowfold.kernels._gaussian import auto_scale, gaussian
 from lowfold.methods._base import LearnedMetric
-from lowfold.methods._fit import Connected, Data, Fit
+from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._losses import Lowered, no_loss
@@ -30,22 +30,10 @@ from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Symmetrized
 from lowfold.methods._placing.fields import VectorRow, pair_order, vector_features, without_noise
 from lowfold.methods._placing.maps import Barycentric, NearestCorner
-from lowfold.methods._stages import FLOAT, Stage, Stages, degree, read_stage, search_stage
+from lowfold.methods._stages import Stages, field_stages
 from lowfold.methods._vector_metric import vector_distances
 from lowfold.methods.locally_linear_isomap import features
 from lowfold.spectral._doors import largest
-
-CARRYING = 8.0  # copies of the blocks while they are made: local bases at both ends, products, transports, weights
-
-
-def _stages(method: Any, data: Data) -> list[Stage]:
-    """Blocks of d x d along every edge: transports, the walk and its weights."""
-    n, k = float(data.n), degree(method, data)
-    d = method.tangent_dim if isinstance(method.tangent_dim, int) else 2
-    blocks = FLOAT * 1.6 * n * k * d * d
-    fields = FLOAT * n * d * 12 * (method.n_eigenvectors or max(10, method.n_components))
-    kernel = Stage("connection", f"blocks of {d} x {d} along the edges", CARRYING * blocks, 3 * blocks)
-    return [read_stage(data), search_stage(method, data), kernel, Stage("eigenvectors", "fields, leading", fields)]
 
 
 class VectorDiffusionMaps(Symmetrized, GraphMethod):
@@ -86,7 +74,7 @@ class VectorDiffusionMaps(Symmetrized, GraphMethod):
     ((300, 3), True)
     """
 
-    stages: ClassVar[Stages] = _stages
+    stages: ClassVar[Stages] = field_stages
     loss: ClassVar[Lowered] = no_loss(
         "its coordinates are products of vector fields, which an embedding does not determine"
     )
