@@ -18,6 +18,14 @@ from lowfold._core.errors import InvalidInput
 
 Progress = Callable[[float], None]
 
+# Float64 numbers that the temporaries of one block hold. Fewer, and a block is short beside NumPy's overhead of
+# calling; more, and n_jobs of them leave the cache and count beside the data.
+COPIED = 1_000_000  # 8 MB, where a block holds several of that size: patches, their differences and products
+STACKED = 2_000_000  # 16 MB of neighbourhoods, each a matrix of k x k or k x D
+ROWED, LEAST_ROWS = 2**20, 256  # 8 MB of rows of X, but so many rows at least: a product with fewer is slow
+TABLED = 4_000_000  # 32 MB of a table: rows of all distances, or of the pairs' differences
+QUERIED = 8_000_000  # 64 MB of new points' rows against all training points, which are read once for each block
+
 
 def cores() -> int:
     """Cores that this process may use."""
@@ -47,6 +55,11 @@ def single_threaded_blas() -> Iterator[None]:
 def block_slices(n: int, size: int) -> list[slice]:
     """Consecutive slices of `size` rows that cover range(n)."""
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def row_slices(n: int, n_columns: int) -> list[slice]:
+    """Slices of range(n) for rows of so many columns that are read, centred and multiplied once."""
+    return block_slices(n, max(LEAST_ROWS, ROWED // max(n_columns, 1)))
 
 
 def run_blocks(
