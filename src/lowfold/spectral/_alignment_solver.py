@@ -21,6 +21,7 @@ from scipy.sparse import csr_array, diags_array
 
 from lowfold._core.jit import compiled
 from lowfold._core.operators import multiply
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
 from lowfold.spectral._krylov import Ritz, _fixed_block, orthonormalise, remove
@@ -30,6 +31,23 @@ MOST_COARSE = 8_000  # a dense factor of so many rows takes half a gigabyte
 LOCAL = 12  # functions on each aggregate: the constant and smoothed random vectors
 SWEEPS = 20  # of smoothing for them
 RATIO = 30.0  # smoothing damps the spectrum above 1/30 of its end
+WEAKEST = 1e-3  # of the median diagonal entry: a point that no patch leans on has less, and 1 / diagonal would explode
+# Couplings below this share of a row's largest join nobody; without an end the halving would go on for ever.
+WEAK = 1e-3
+ALIKE = 1e-4  # of an aggregate's largest eigenvalue: functions that agree there to a hundredth, its root, are one
+# Of the coarse kernel's largest diagonal entry: the constants are in its null space, where rounding alone decides the
+# sign of a pivot. Below the bottom eigenvalues, at 1e-9 of the norm in the worst of such kernels.
+RIDGE = 1e-11
+EXCEEDED = 1.01  # times the estimate: a Chebyshev polynomial grows fast beyond the end that it was told, not within
+# The stop of the iteration. The filter and a last Rayleigh-Ritz step follow, so the wanted angles are not asked to be
+# finer than FINE: their estimate by a preconditioner is itself not exact.
+FINE = 1e-5
+NEIGHBOR = 0.3  # angle of the neighbour, which only measures the gap
+SMALL_RESIDUAL = 0.1  # of the gap; what the filter is left to take off
+MOST_BLOCKS, KEPT_BLOCKS = 8, 3  # a basis is restarted before it has more blocks than the first, with the second
+# Times the last wanted eigenvalue, where the filter begins: nearer, its degree and its time grow like the root;
+# farther, it leaves more of the far end in the residual.
+CUT = 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +64,7 @@ def bottom_by_levels(matrix: csr_array, k: int, null: Floats, *, tol: float, max
     """The k smallest eigenpairs of a sparse psd matrix on the complement of the orthonormal columns `null`."""
     levels = two_levels(matrix, null)
     ritz = _davidson(matrix, levels, k, null, tol, max_iter)
-    filtered = chebyshev_filter(matrix, ritz.vectors, cut=20.0 * float(abs(ritz.values[-1])))
+    filtered = chebyshev_filter(matrix, ritz.vectors, cut=CUT * float(abs(ritz.values[-1])))
     basis = orthonormalise(remove(filtered, null), [null])
     T = basis.T @ multiply(matrix, basis)
     values, S = np.linalg.eigh((T + T.T) / 2)
@@ -56,7 +74,7 @@ def bottom_by_levels(matrix: csr_array, k: int, null: Floats, *, tol: float, max
 def two_levels(matrix: csr_array, null: Floats) -> TwoLevels:
     """Aggregates, smoothed prolongation, dense coarse factor."""
     diagonal = matrix.diagonal()
-    inverse = 1.0 / np.maximum(diagonal, 1e-3 * float(np.median(diagonal)))
+    inverse = 1.0 / np.maximum(diagonal, WEAKEST * float(np.median(diagonal)))
     top = _largest(matrix, inverse)
     label, count = _aggregates(matrix, MOST_COARSE // LOCAL)
     tentative = _local_bases(_smooth_functions(matrix, inverse, top), label, count)
@@ -65,7 +83,7 @@ def two_levels(matrix: csr_array, null: Floats) -> TwoLevels:
     restrict = csr_array(prolong.T)
     coarse: Floats = np.asarray(csr_array(restrict @ csr_array(matrix @ prolong)).toarray(), dtype=np.float64)
     coarse = (coarse + coarse.T) / 2
-    coarse[np.diag_indices(len(coarse))] += 1e-11 * coarse.diagonal().max()
+    coarse[np.diag_indices(len(coarse))] += RIDGE * coarse.diagonal().max()
     factor = scipy.linalg.cho_factor(coarse, lower=True, overwrite_a=True, check_finite=False)
 
     def solve(B: Floats) -> Floats:
@@ -98,11 +116,11 @@ def _largest(matrix: csr_array, inverse: Floats, *, steps: int = 20) -> float:
         alpha.append(float((w * v).sum()))
         w -= alpha[-1] * v
         beta.append(float(np.linalg.norm(w)))
-        if beta[-1] <= 1e-12 * abs(alpha[0]):
+        if beta[-1] <= ROUNDING * abs(alpha[0]):
             break
         before, v = v, w / beta[-1]
     theta, S = scipy.linalg.eigh_tridiagonal(alpha, beta[1:-1])
-    return 1.01 * float(theta[-1] + beta[-1] * abs(S[-1, -1]))
+    return EXCEEDED * float(theta[-1] + beta[-1] * abs(S[-1, -1]))
 
 
 def _smooth_functions(matrix: csr_array, inverse: Floats, top: float) -> Floats:
@@ -123,7 +141,7 @@ def _local_bases(B: Floats, label: NDArray[np.int64], count: int) -> csr_array:
     start = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=count))])[:-1]
     gram = np.add.reduceat(B[order][:, :, None] * B[order][:, None, :], start, axis=0)
     values, vectors = stacked_eigh(gram)
-    kept = values > 1e-4 * values[:, -1:]
+    kept = values > ALIKE * values[:, -1:]
     scaled = np.where(kept[:, None, :], vectors / np.sqrt(np.where(kept, values, 1.0))[:, None, :], 0.0)
     entries = np.einsum("ij,ijk->ik", B, scaled[label])
     column = np.cumsum(kept.ravel()).reshape(count, width) - 1
@@ -146,7 +164,7 @@ def _aggregates(matrix: csr_array, most: int) -> tuple[NDArray[np.int64], int]:
         strong = csr_array((np.ones(int(kept.sum())), (rows[kept], matrix.indices[kept])), shape=(n, n))
         strong = csr_array(strong + strong.T)
         label, count = loops.aggregate(strong.indptr.astype(np.int64), strong.indices.astype(np.int64))
-        if count <= most or share < 1e-3:
+        if count <= most or share < WEAK:
             return label, int(count)
         share *= 0.5
 
@@ -183,13 +201,14 @@ def _davidson(matrix: csr_array, levels: TwoLevels, k: int, null: Floats, tol: f
         angles = np.linalg.norm(correction, axis=0)
         wanted = max(k - 1, 1)  # the last one only measures the gap
         residual = np.linalg.norm(AX - X * theta[:block], axis=0)[:wanted]
-        small = residual <= 0.1 * (theta[k - 1] - theta[:wanted])  # the filter at the end takes off the rest
-        converged = bool((angles[:wanted] <= max(tol, 1e-5)).all() and angles[k - 1] <= 0.3 and small.all())
+        small = residual <= SMALL_RESIDUAL * (theta[k - 1] - theta[:wanted])  # the filter at the end takes off the rest
+        converged = bool((angles[:wanted] <= max(tol, FINE)).all() and angles[k - 1] <= NEIGHBOR and small.all())
         ritz = Ritz(theta[:block], X, iteration, converged)
         if converged:
             break
-        if V.shape[1] + block > 8 * width:
-            V, AV = V @ S[:, : 3 * width], AV @ S[:, : 3 * width]
+        if V.shape[1] + block > MOST_BLOCKS * width:
+            kept = KEPT_BLOCKS * width
+            V, AV = V @ S[:, :kept], AV @ S[:, :kept]
         new = orthonormalise(correction, [null, V])
         if new.shape[1] == 0:
             break

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from lowfold._core.jit import compiled
 from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.rounding import PIVOT
 from lowfold._core.types import Floats
 from lowfold.graph._dissection import Tree, eliminate
 
@@ -51,7 +52,7 @@ class _Fronts:
         self.loops: Any = compiled("lowfold.spectral._cholesky_loops")
         indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
         self.matrix = (indptr, indices, matrix.data.astype(np.float64, copy=False), shift, tree.order, tree.rank)
-        self.floor = 1e-16 * (float(np.abs(matrix.diagonal()).max(initial=0.0)) + shift)
+        self.floor = PIVOT * (float(np.abs(matrix.diagonal()).max(initial=0.0)) + shift)
 
     def branch(self, root: int) -> Floats:
         """Factor a whole branch; returns what its root leaves over."""

@@ -20,13 +20,13 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
 from lowfold.spectral._krylov import Ritz
-from lowfold.spectral._solvers import APPROXIMATE, SOLVERS, Problem, candidates, too_few_for_amg
-from lowfold.spectral._types import Eigenpairs, fix_signs
+from lowfold.spectral._solvers import APPROXIMATE, SMALL, SOLVERS, Problem, candidates, too_few_for_amg
+from lowfold.spectral._types import COINCIDE, POOR, Eigenpairs, fix_signs
 
 log = logging.getLogger("lowfold")
 
-POOR = 1e-3  # a gap-relative residual above this sends the problem to the next solver
 ROUGH = 0.1  # above this even a solver that was asked for a quick look has not found the directions
+PRODUCT = 4 * np.finfo(float).eps  # of the norm: the error of one product with A, which no solver gets below
 
 
 def smallest(
@@ -118,7 +118,7 @@ def _standard(
         largest
         and isinstance(op, SparseOperator)
         and op.bound is not None
-        and n >= 400
+        and n >= SMALL
         and run.solver not in APPROXIMATE
     ):
         flipped, op, largest = op.bound, op.flipped(), False
@@ -151,8 +151,8 @@ def _solve(
                 continue
         if best is None or pairs.residual < best.residual:
             best = pairs
-        if best.residual <= POOR or best.residual * best.gap <= 4 * np.finfo(float).eps * asked.norm():
-            break  # no solver gets below the error of a product
+        if best.residual <= POOR or best.residual * best.gap <= PRODUCT * asked.norm():
+            break
     if best is None:
         raise SolverFailed("no solver reached an answer: " + "; ".join(failures))
     if abs(best.values[-1]) > negligible * np.abs(best.values).max():
@@ -193,10 +193,10 @@ def _judge(problem: Problem, ritz: Ritz, k: int, name: str) -> Eigenpairs:
     distances = np.abs(values - ritz.values[k])
     size = max(float(np.abs(ritz.values[: k + 1]).max()), np.finfo(float).tiny)
     gap = float(distances[-1])
-    if gap <= 1e-9 * size:
+    if gap <= COINCIDE * size:
         gap = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(residuals > 0, residuals / np.maximum(distances, 1e-9 * size), 0.0)
+        relative = np.where(residuals > 0, residuals / np.maximum(distances, COINCIDE * size), 0.0)
     return Eigenpairs(values, vectors, float(relative.max()), gap, name, ritz.iterations)
 
 

@@ -15,6 +15,9 @@ from lowfold.graph._minplus import PathFactor
 from lowfold.kernels._gram import centred_gram
 from lowfold.spectral._doors import largest, smallest
 
+SCALE_TOL = 1e-2  # of the largest eigenvalue, which serves as a scale for `tol` and needs no more digits
+SHIFTS = 50  # steps towards the smallest shift; they converge like Newton's, and end after a few
+
 
 def _square(D: ArrayLike) -> Floats:
     D = np.asarray(D, dtype=np.float64)
@@ -65,9 +68,9 @@ def minimal_shift(D: AnyFloats | PathFactor, *, run: Run | None = None, tol: flo
     gram = centred_gram(D, run=run)
     ones = np.ones((gram.n, 1))
     tau = 0.0
-    size = float(largest(gram, 1, null=ones, negligible=1.0, run=Run(tol=1e-2)).values[0])
+    size = float(largest(gram, 1, null=ones, negligible=1.0, run=Run(tol=SCALE_TOL)).values[0])
     size = max(abs(size), np.finfo(float).tiny)
-    for _ in range(50):
+    for _ in range(SHIFTS):
         gram = centred_gram(D, shift=tau, run=run)
         pair = smallest(gram, 1, null=ones, negligible=1.0, run=Run(tol=run.tol))
         if pair.values[0] >= -tol * size:

@@ -19,6 +19,22 @@ Apply = Callable[[Floats], Floats]
 
 
 PATIENCE = 40  # multiplications without progress: rounding in the operator has been reached
+PROGRESS = 0.9  # of the best residual so far: one that fell by less has not moved
+# Lengths of what is left of a unit column in the two rounds of orthogonalisation. In the first, only rounding is
+# dropped; the rest is scaled to length one, so that one which shrinks again, to the second, lay in the span but for
+# rounding.
+LOST = (1e-12, 1e-3)
+SAME = 1e-14  # of a Gram matrix's largest eigenvalue, whose rounding is 1e-16: the square of an agreement to 1e-7
+# The smallest gap that the stopping rule uses, as a share of the largest value: `tol`, 1e-6, of such a gap is 1e-12 of
+# the value, little above the rounding of a product.
+CLOSE = 1e-6
+PRODUCT = 16 * np.finfo(float).eps  # of the largest value: residuals of products with a block are not smaller
+# The neighbour only measures the gap, which has to be known to a tenth; a column is worked on until it is better than
+# what is asked of it by the second figure, so that the test does not fail by a hair for lack of work.
+NEIGHBOR, NEIGHBOR_WORKED = 0.1, 0.03
+WORKED = 0.3
+# Of Davidson's basis: before a restart, and after; more saves products and costs orthogonalisation.
+MOST_BLOCKS, KEPT_BLOCKS = 6, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +64,7 @@ def orthonormalise(V: Floats, against: list[Floats]) -> Floats:
     """
     scale = np.linalg.norm(V, axis=0)
     V = V[:, scale > 0] / scale[scale > 0]
-    for smallest in (1e-12, 1e-3):
+    for smallest in LOST:
         for Q in against:
             V = remove(V, Q)
         V = _orthonormal_columns(V, smallest)
@@ -66,7 +82,7 @@ def _orthonormal_columns(V: Floats, smallest: float) -> Floats:
         return V[:, :0]
     V = V[:, kept] / lengths[kept]
     values, U = np.linalg.eigh(V.T @ V)
-    good = values > 1e-14 * values[-1]
+    good = values > SAME * values[-1]
     return cast("Floats", V @ (U[:, good] / np.sqrt(values[good])))
 
 
@@ -134,7 +150,7 @@ def block_krylov(
         converged = m >= room or (m > k and _small(residuals, theta, k, tol))
         ritz = Ritz(theta[:count], X, iteration, converged, AX)
         worst = float(residuals.max())
-        best, best_at = (worst, iteration) if worst < 0.9 * best else (best, best_at)
+        best, best_at = (worst, iteration) if worst < PROGRESS * best else (best, best_at)
         if converged or iteration - best_at > PATIENCE:
             return ritz
         # Orthogonal to the whole basis, before a restart cuts it: only then does the new block span the residuals of
@@ -157,7 +173,7 @@ def block_davidson(
     n = start.shape[0]
     block = orthonormalise(start, [null])
     width = block.shape[1]
-    basis = _Basis(start, 6 * width)
+    basis = _Basis(start, MOST_BLOCKS * width)
     ritz = Ritz(np.empty(0), np.empty((n, 0)), 0, False)
     for iteration in range(1, max_iter + 1):
         basis.add(block, remove(apply(np.ascontiguousarray(block)), null))
@@ -170,11 +186,12 @@ def block_davidson(
         ritz = Ritz(theta[:count], X[:, :count], iteration, converged)
         if converged:
             return ritz
-        if basis.size + width > 6 * width:
-            basis.restart(theta[: 2 * width], S[:, : 2 * width])
+        if basis.size + width > MOST_BLOCKS * width:
+            kept = KEPT_BLOCKS * width
+            basis.restart(theta[:kept], S[:, :kept])
         # The neighbour and the guard column are refined only until the gap is known.
         gap = _gaps(-theta, k)[-1]
-        active = residuals > np.where(np.arange(width) < max(k - 1, 1), 0.3 * tol, 0.03) * gap
+        active = residuals > np.where(np.arange(width) < max(k - 1, 1), WORKED * tol, NEIGHBOR_WORKED) * gap
         block = orthonormalise(precondition(np.ascontiguousarray(R[:, active])), [null, basis.V])
         if block.shape[1] == 0:
             return ritz
@@ -189,15 +206,15 @@ def _gaps(theta: Floats, k: int) -> Floats:
     last = min(k, len(theta)) - 1
     wanted = theta[: max(last, 1)]
     gaps = np.abs(wanted - theta[last]) if last > 0 else np.abs(wanted)
-    return cast("Floats", np.maximum(gaps, 1e-6 * np.abs(theta[: last + 1]).max()))
+    return cast("Floats", np.maximum(gaps, CLOSE * np.abs(theta[: last + 1]).max()))
 
 
 def _small(residuals: Floats, theta: Floats, k: int, tol: float) -> bool:
     """Gap-relative convergence of the wanted pairs, with the neighbour known to a tenth of the gap."""
-    floor = 16 * np.finfo(float).eps * float(np.abs(theta).max())
+    floor = PRODUCT * float(np.abs(theta).max())
     gaps = _gaps(theta, k)
     wanted = bool(np.all(residuals[: len(gaps)] <= np.maximum(tol * gaps, floor)))
-    return wanted and bool(residuals[min(k, len(residuals)) - 1] <= max(0.1 * gaps[-1], floor))
+    return wanted and bool(residuals[min(k, len(residuals)) - 1] <= max(NEIGHBOR * gaps[-1], floor))
 
 
 def _fixed_block(n: int, b: int, *, seed: int = 0) -> Floats:

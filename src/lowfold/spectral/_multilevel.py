@@ -20,6 +20,9 @@ from lowfold._core.types import Floats
 from lowfold.spectral._factor import count_fill, factorise
 
 LOW, HIGH, STEPS = 0.07, 2.0, 5  # the smoother's part of the spectrum of D^-1 A, and its multiplications
+# Of the largest diagonal entry, added to the coarse matrix: a component's constant is in its null space, where a factor
+# would divide by rounding. A preconditioner need not be exact: above that rounding, as small as can be.
+RIDGE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +56,7 @@ def two_level(matrix: csr_array, null: Floats, *, n_jobs: int | None = None) -> 
     restrict = csr_array(prolong.T)
     coarse = csr_array(restrict @ matrix @ prolong)
     coarse = csr_array((coarse + coarse.T) / 2)
-    solve = factorise(coarse, shift=1e-10 * float(diagonal.max()), fill=count_fill(coarse), n_jobs=n_jobs)
+    solve = factorise(coarse, shift=RIDGE * float(diagonal.max()), fill=count_fill(coarse), n_jobs=n_jobs)
 
     smooth = _chebyshev(matrix, inverse, n_jobs)
 

@@ -18,7 +18,7 @@ from lowfold._cuda._gram import DeviceDense, DeviceGram, DeviceMatrix
 from lowfold._cuda._minplus import padded
 from lowfold._cuda._sparse import DeviceSparse
 from lowfold.spectral._krylov import Ritz, block_krylov, remove
-from lowfold.spectral._solvers import SHIFT, SMALL, Problem
+from lowfold.spectral._solvers import INNER, LEAST_BASIS, SHIFT, SMALL, Problem
 
 Try = tuple[str, Callable[[Problem], Ritz], Problem]
 MOST_WORK = 2e14  # multiplications of a factor; beyond, the iterative solvers of the CPU are faster
@@ -103,7 +103,7 @@ def shift_invert_on_device(problem: Problem) -> Ritz:
         return remove(factor.solve(remove(V, Q)), Q)
 
     width = min(max(k + 1, WIDTH), problem.n - problem.null.shape[1])
-    found = _krylov(device, problem, solve, width, 0.1 * problem.tol, 6 * width, 1.0)
+    found = _krylov(device, problem, solve, width, INNER * problem.tol, 6 * width, 1.0)
     # One more inverse iteration, then Rayleigh and Ritz with A: see `shift_invert`.
     V, _ = np.linalg.qr(solve(device.put(found.vectors)))
     T = V.T @ op.apply(V)
@@ -114,7 +114,7 @@ def shift_invert_on_device(problem: Problem) -> Ritz:
 def _krylov(device: Device, problem: Problem, apply: Any, width: int, tol: float, max_basis: int, sign: float) -> Ritz:
     ritz = block_krylov(
         apply, device.put(problem.start(width)), problem.wanted, null=device.put(problem.null), tol=tol,
-        max_basis=max(max_basis, 60),
+        max_basis=max(max_basis, LEAST_BASIS),
     )  # fmt: skip
     products = None if ritz.products is None else device.get(sign * ritz.products)
     return Ritz(device.get(sign * ritz.values), device.get(ritz.vectors), ritz.iterations, ritz.converged, products)

@@ -10,7 +10,10 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
 from lowfold.spectral._krylov import _fixed_block
-from lowfold.spectral._types import Eigenpairs, fix_signs
+from lowfold.spectral._solvers import INNER
+from lowfold.spectral._types import COINCIDE, POOR, ZERO, Eigenpairs, fix_signs
+
+VANISHED = 1e-14  # of the eigenvalue: what A v has outside the vectors already found is rounding of taking them out
 
 
 def power_method(op: Operator, k: int, *, max_iter: int = 10_000, run: Run | None = None) -> Eigenpairs:
@@ -23,14 +26,14 @@ def power_method(op: Operator, k: int, *, max_iter: int = 10_000, run: Run | Non
     n, wanted = op.n, min(k + 1, op.n)
     V, values, iterations = np.empty((n, wanted)), np.empty(wanted), 0
     for j in range(wanted):
-        V[:, j], values[j], steps = _leading(op, V[:, :j], 0.1 * run.tol, max_iter, seed=j)
+        V[:, j], values[j], steps = _leading(op, V[:, :j], INNER * run.tol, max_iter, seed=j)
         iterations += steps
     residuals = np.linalg.norm(op.apply(np.ascontiguousarray(V[:, :k])) - V[:, :k] * values[:k], axis=0)
     gap = float(values[k - 1] - values[k]) if wanted > k else float("inf")
     size = max(float(values[0]), np.finfo(float).tiny)
-    distances = np.maximum(values[:k] - values[k], 1e-9 * size) if wanted > k else np.full(k, size)
+    distances = np.maximum(values[:k] - values[k], COINCIDE * size) if wanted > k else np.full(k, size)
     residual = float((residuals / distances).max())
-    if residual > 1e-3 and values[k - 1] > 1e-12 * size:
+    if residual > POOR and values[k - 1] > ZERO * size:
         warn(
             f"the power method knows the directions to {residual:.1g} only (gap-relative residual): neighbouring "
             "eigenvalues are too close for it; use another solver",
@@ -47,7 +50,7 @@ def _leading(op: Operator, known: Floats, tol: float, max_iter: int, seed: int) 
         w = op.apply(v)
         value = float((v.T @ w)[0, 0])
         w = w - known @ (known.T @ w)
-        if np.linalg.norm(w) <= 1e-14 * max(abs(value), np.finfo(float).tiny) or value <= 0:
+        if np.linalg.norm(w) <= VANISHED * max(abs(value), np.finfo(float).tiny) or value <= 0:
             return v[:, 0], max(value, 0.0), step
         new = _unit(w, known)
         change = float(np.linalg.norm(new - v))

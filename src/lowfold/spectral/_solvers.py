@@ -18,6 +18,7 @@ from lowfold._core.errors import SolverFailed
 from lowfold._core.extras import load_extra
 from lowfold._core.memory import fits, require
 from lowfold._core.operators import Operator, SparseOperator
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.types import Floats
 from lowfold.spectral._alignment_solver import bottom_by_levels
 from lowfold.spectral._anisotropic import wrapped
@@ -26,6 +27,25 @@ from lowfold.spectral._krylov import Ritz, _fixed_block, block_davidson, block_k
 from lowfold.spectral._multilevel import near_order, two_level
 
 SMALL = 400  # points; below, LAPACK solves for everything before another solver has begun
+INNER = 0.1  # of `tol`, asked of an iteration whose answer is judged by `tol` afterwards, on A itself
+# Columns of a Krylov basis before a restart: for few pairs a restart would throw away most of its space.
+LEAST_BASIS = 60
+# ARPACK's own tolerance is relative to the value, the door's to the gap, which is smaller by an unknown factor.
+LANCZOS_TOL = 0.01
+LANCZOS_BASIS = 24  # vectors at least; a smaller space restarts too often where one or two pairs are asked for
+LANCZOS_STEPS, LANCZOS_WORK = 300, 20_000_000  # restarts at least; restarts times points, so that the time has an end
+INVERTED_BASIS = 40  # as LEAST_BASIS, for an inverse, whose spectrum falls faster
+AGGREGATED = 50  # points; of fewer the aggregates would be a handful, and the diagonal does
+# Of the norm, under a diagonal entry, or of the largest entry, under one of the null vector: an isolated vertex has 0
+# there, and is divided by it.
+LEAST_DIAGONAL, LEAST_NULL = ROUNDING, 1e-8
+AMG_SHIFT = 1e-10  # of the norm, added for the hierarchy: its coarsest level is factored, and holds the null vector
+AMG_TOL = 1e-10  # of the norm, the residual asked of LOBPCG, which knows no gap; the door judges what comes
+AMG_STEPS = 60  # an end for it: what is not good by then goes to the next solver
+OVERSAMPLED, PASSES = 10, 6  # columns beyond those asked for, and passes with them, Halko, Martinsson & Tropp (2011)
+LAST_RESORT = 5_000  # points up to which LAPACK, at about a minute, is better than a failure
+# Points from which Davidson, linear in n, is tried on a Laplacian before a factor, whose fill grows faster than n.
+TWO_LEVELS = 20_000
 # Just above rounding: eigenvalues at the bottom of an alignment kernel fall like N^-2, to 1e-15 of its norm.
 SHIFT = 1e-13
 
@@ -122,10 +142,10 @@ def lanczos(problem: Problem) -> Ritz:
             op,
             k,
             which="LA" if problem.largest else "SA",
-            tol=0.01 * problem.tol,
-            ncv=min(n, max(2 * k + 10, 24)),
+            tol=LANCZOS_TOL * problem.tol,
+            ncv=min(n, max(2 * k + 10, LANCZOS_BASIS)),
             v0=remove(problem.start(1), Q)[:, 0],
-            maxiter=max(300, 20_000_000 // n),
+            maxiter=max(LANCZOS_STEPS, LANCZOS_WORK // n),
         )
     except ArpackNoConvergence as error:
         if len(error.eigenvalues) < k:
@@ -154,8 +174,8 @@ def shift_invert(problem: Problem) -> Ritz:
         problem.start(min(k + 1, problem.n - Q.shape[1])),
         k,
         null=Q,
-        tol=0.1 * problem.tol,
-        max_basis=max(12 * (k + 1), 40),
+        tol=INNER * problem.tol,
+        max_basis=max(12 * (k + 1), INVERTED_BASIS),
     )
     # One more inverse iteration: what is left of the far end of the spectrum, harmless to the angle, would dominate
     # the residual of A.
@@ -168,14 +188,14 @@ def davidson(problem: Problem) -> Ritz:
     if not isinstance(op, SparseOperator) or problem.largest or not op.psd:
         raise SolverFailed("davidson solves the bottom of sparse psd operators; use 'lanczos' or 'krylov'")
     width = min(k + 1, problem.n - problem.null.shape[1])
-    if not (op.laplacian and problem.null.shape[1] >= 1 and problem.n > 50):
-        scale = 1.0 / np.maximum(op.matrix.diagonal(), 1e-12 * problem.norm())
+    if not (op.laplacian and problem.null.shape[1] >= 1 and problem.n > AGGREGATED):
+        scale = 1.0 / np.maximum(op.matrix.diagonal(), LEAST_DIAGONAL * problem.norm())
         start = problem.start(width)
         return block_davidson(op.apply, lambda R: scale[:, None] * R, start, k, null=problem.null, tol=problem.tol)
     order = near_order(op.matrix)
     matrix, null = csr_array(op.matrix[order][:, order]), problem.null[order]
     positive = np.sqrt((null**2).sum(axis=1))  # the positive null vector of all components together
-    two = two_level(matrix, np.where(positive > 0, positive, positive.max() * 1e-8), n_jobs=op.n_jobs)
+    two = two_level(matrix, np.where(positive > 0, positive, positive.max() * LEAST_NULL), n_jobs=op.n_jobs)
     start = orthonormalise(two.start(problem.start(width)), [null])
     if start.shape[1] < width:  # few aggregates, as of a star: nothing but the null vector is left of some columns
         start = np.hstack([start, problem.start(width - start.shape[1])])
@@ -206,7 +226,7 @@ def amg(problem: Problem) -> Ritz:
     from scipy.sparse.linalg import lobpcg
 
     norm = max(problem.norm(), np.finfo(float).tiny)
-    shifted = csr_matrix(op.matrix + 1e-10 * norm * eye_array(problem.n, format="csr"))
+    shifted = csr_matrix(op.matrix + AMG_SHIFT * norm * eye_array(problem.n, format="csr"))
     near_null = problem.null[:, :1] if problem.null.shape[1] else np.ones((problem.n, 1))
     shifted.indices, shifted.indptr = shifted.indices.astype(np.int32), shifted.indptr.astype(np.int32)
     hierarchy = pyamg.smoothed_aggregation_solver(shifted, B=near_null)
@@ -219,11 +239,11 @@ def amg(problem: Problem) -> Ritz:
             M=hierarchy.aspreconditioner(),
             Y=problem.null if problem.null.shape[1] else None,
             largest=False,
-            tol=1e-10 * norm,
-            maxiter=60,
+            tol=AMG_TOL * norm,
+            maxiter=AMG_STEPS,
         )
     order = np.argsort(values)[: problem.wanted]
-    return Ritz(np.asarray(values[order]), np.asarray(vectors[:, order], dtype=np.float64), 60, True)
+    return Ritz(np.asarray(values[order]), np.asarray(vectors[:, order], dtype=np.float64), AMG_STEPS, True)
 
 
 def too_few_for_amg(problem: Problem) -> bool:
@@ -245,7 +265,7 @@ def krylov(problem: Problem) -> Ritz:
         k,
         null=problem.null,
         tol=problem.tol,
-        max_basis=max(12 * width, 60),
+        max_basis=max(12 * width, LEAST_BASIS),
     )
     products = None if ritz.products is None else sign * ritz.products
     return Ritz(sign * ritz.values, ritz.vectors, ritz.iterations, ritz.converged, products)
@@ -256,13 +276,13 @@ def randomized(problem: Problem) -> Ritz:
     if not problem.largest:
         raise SolverFailed("randomized solves the leading end; use 'lanczos', 'shift_invert' or 'davidson'")
     k = problem.wanted
-    width = min(k + 10, problem.n - problem.null.shape[1])
+    width = min(k + OVERSAMPLED, problem.n - problem.null.shape[1])
     Q, _ = np.linalg.qr(remove(problem.start(width), problem.null))
-    for _ in range(6):
+    for _ in range(PASSES):
         Q, _ = np.linalg.qr(remove(problem.op.apply(Q), problem.null))
     T = Q.T @ remove(problem.op.apply(Q), problem.null)
     theta, S = np.linalg.eigh((T + T.T) / 2)
-    return Ritz(theta[::-1][:k], (Q @ S[:, ::-1])[:, :k], 7, True)
+    return Ritz(theta[::-1][:k], (Q @ S[:, ::-1])[:, :k], PASSES + 1, True)
 
 
 def gat(problem: Problem) -> Ritz:
@@ -326,11 +346,11 @@ def candidates(problem: Problem) -> list[str]:
     lanczos may need minutes where krylov was not enough.
     """
     n, room = problem.n, problem.n - problem.null.shape[1]
-    small_enough = n <= 5_000 and fits(3 * 8.0 * n * n)
+    small_enough = n <= LAST_RESORT and fits(3 * 8.0 * n * n)
     if small_enough and (n < SMALL or 3 * problem.wanted > room):
         return ["dense"]
     if isinstance(problem.op, SparseOperator) and not problem.largest and problem.op.psd:
-        if problem.op.laplacian and n >= 20_000 and problem.null.shape[1] >= 1:
+        if problem.op.laplacian and n >= TWO_LEVELS and problem.null.shape[1] >= 1:
             names = ["davidson", "shift_invert"]  # which counts its factor before it is made
         else:
             names = ["shift_invert", "davidson"] if problem.fill.feasible else ["levels", "davidson"]

@@ -7,11 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from lowfold._core import errors
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
 
-ZERO = 1e-12  # of the first eigenvalue: rounding
+ZERO = ROUNDING  # of the first eigenvalue
 NEGATIVE = 1e-6  # of the largest magnitude: more than float32 products leave
+# Of the largest eigenvalue computed: two that are nearer count as one. Their vectors turn within their plane with the
+# rounding of the operator, and a residual divided by such a gap would be a quotient of two roundings.
+COINCIDE = 1e-9
+# Of the first eigenvalue of a Gram matrix: coordinates are multiplied by the root, 1e-5 of the longest, so that nobody
+# sees which vector it was. A door does not warn of such a pair.
+NEGLIGIBLE = 1e-10
+POOR = 1e-3  # a gap-relative residual, which bounds the angle to the truth, above this: another solver, or a warning
+# Of a column's largest entry: those this near count as equally large, and the first of them has the sign. Symmetric
+# data have two opposite entries of one size, and which is larger is decided by rounding and by the solver's tolerance,
+# 1e-6.
+EQUAL_ENTRIES = 1e-6
 
 REPEATED = 0.9  # share of a coordinate's variance, told by the earlier ones, from which on it is called repeated
 
@@ -47,7 +59,7 @@ def fix_signs(vectors: Floats) -> Floats:
     if vectors.size == 0:
         return vectors
     size = np.abs(vectors)
-    first = np.argmax(size >= size.max(axis=0) * (1 - 1e-6), axis=0)
+    first = np.argmax(size >= size.max(axis=0) * (1 - EQUAL_ENTRIES), axis=0)
     signs = np.where(vectors[first, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
     return vectors * signs + 0.0  # + 0.0 turns -0.0 into 0.0
 
@@ -57,7 +69,6 @@ def positive_values(values: Floats, what: str) -> Floats:
 
     That `what` is not positive semidefinite where a column was asked for is told.
     """
-    first = max(float(values[0]), 0.0)
     negative = values < -NEGATIVE * np.abs(values).max(initial=0.0)
     if negative.any():
         k = int(np.argmax(negative))
@@ -67,4 +78,9 @@ def positive_values(values: Floats, what: str) -> Floats:
             + (f"use n_components of at most {k}" if k else "no direction is left: look at the sign of the matrix"),
             errors.AccuracyWarning,
         )
-    return np.where(values > ZERO * first, values, 0.0)
+    return existing_values(values)
+
+
+def existing_values(values: Floats) -> Floats:
+    """The same for values that the caller judges: 0 where not above rounding of the first."""
+    return np.where(values > ZERO * max(float(values[0]), 0.0), values, 0.0)
