@@ -46,7 +46,14 @@ SHRINK = 0.15  # of mu, after a full step
 SAFE = 0.8  # of the way to the boundary: points near it are far from the central path
 LEADING, SHARE = 30, 0.03  # most directions in the preconditioner; those above this share of the largest
 PRODUCTS = 150  # of one Newton system
-SPAN = 44  # most directions among which K is sought: those above 1e-3 of the largest
+SPAN = 44  # most directions among which K is sought
+# Of the largest eigenvalue of Z^-1, which at the optimum is infinite along K's directions and finite elsewhere: K is
+# sought among what is above this share. LEAST of them are taken in any case: early the two are not yet apart.
+SPANNED, LEAST = 1e-3, 8
+IDLE = 1e-5  # of the trace: directions that carry less only make Newton's steps on the factor longer
+CG = 1e-2  # of the squared residual: a tenth of the right-hand side
+# Of the factor's size, the gradient at which polishing ends: the value then errs by its square, well below `tol`.
+POLISHED = 1e-5
 SETTLED = 0.2  # of tol: K is looked for once an iteration lowers the bound by less
 PAUSE, ATTEMPTS = 3, 4  # iterations between attempts, and how many
 
@@ -172,7 +179,7 @@ def _conjugate_gradients(
         x, R = x + alpha * P, R - alpha * HP
         Y = precondition(R)
         new = float(R @ Y)
-        if new <= 1e-2 * first:
+        if new <= CG * first:
             break
         P, rz = Y + (new / rz) * P, new
     return x
@@ -198,7 +205,7 @@ def _found(
     springs = Penalty(np.zeros(program.m), 2.0 * program.nu)
     most = 300 if best is None else 600
     Et = csr_array(E.T)
-    inner = minimise(E, Et, program.squared, Y, springs, tol=1e-5, max_steps=10, max_products=most)
+    inner = minimise(E, Et, program.squared, Y, springs, tol=POLISHED, max_steps=10, max_products=most)
     primal = objective(float(np.sum(inner.Y**2)), inner.c, "slack", program.nu)
     off = np.abs(inner.c)
     gap = relative_gap(primal, bound)
@@ -209,11 +216,11 @@ def _found(
 def _spanned(program: Unfolding, E: csr_array, inverse: Floats) -> Floats:
     """Y with Y Y' the best K within the leading eigenvectors of Z^-1, without directions that carry next to nothing."""
     values, U = stacked_eigh(inverse)
-    p = min(SPAN, program.n - 1, max(8, int((values > 1e-3 * values[-1]).sum())))
-    Q = U[:, ::-1][:, :p] * np.sqrt(np.maximum(values[::-1][:p], 1e-3 * values[-1]) / values[-1])
+    p = min(SPAN, program.n - 1, max(LEAST, int((values > SPANNED * values[-1]).sum())))
+    Q = U[:, ::-1][:, :p] * np.sqrt(np.maximum(values[::-1][:p], SPANNED * values[-1]) / values[-1])
     sizes, W = stacked_eigh(small_slack(E @ Q, program.squared, Q.T @ Q, program.nu))
     Y = ordered(Q @ (W * np.sqrt(np.maximum(sizes, 0.0))))
-    return Y[:, np.sum(Y**2, axis=0) > 1e-5 * float(np.sum(Y**2))]
+    return Y[:, np.sum(Y**2, axis=0) > IDLE * float(np.sum(Y**2))]
 
 
 def _in_units(program: Unfolding, result: Solution, *, stopped: bool) -> Solution:

@@ -28,6 +28,13 @@ from lowfold.spectral._doors import smallest
 
 FLOWS = 0.3  # a direction is repaired by a flow where that costs less than this share of scaling all weights
 REPAIRS = 3  # rounds of flows, where more directions are low than were looked for
+CHEAP = 0.99  # lowest eigenvalue from which on scaling all weights costs a hundredth of the value at most
+EIGEN_TOL = 1e-4  # of the eigenvectors: the residual is taken off the value, so the bound holds whatever it is
+# In units of the mean squared distance: a pair nearer than a thousandth of the typical one would carry all the current.
+SHORTEST = 1e-6
+# Of the largest diagonal entry, added before a factor of a Laplacian: the constant is in its null space, where a pivot
+# is rounding. Well above that rounding; an eigenvalue so little below 0 is shown by the eigen-solve that follows.
+GROUND = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +65,7 @@ def certify(program: Unfolding, E: csr_array, w: Floats, *, wanted: int = 16, ru
         whole = abs(dual_value(w, program.squared, program.form, program.nu))
         w = w + _flows(program, E, vectors[:, low], whole) @ (1.0 - values[low])
         values, vectors = _lowest(stress_laplacian(E, w), w, min(wanted, program.n - 1), run)
-        if values.min() > 0.99 or not (values < 1.0).all():  # the rest is cheap, or was all there is
+        if values.min() > CHEAP or not (values < 1.0).all():  # the rest is cheap, or was all there is
             break
     mu = float(values.min())
     if not mu > 0:
@@ -73,7 +80,7 @@ def _lowest(L: csr_array, w: Floats, k: int, run: Run | None) -> tuple[Floats, F
     null = np.ones((L.shape[0], 1))
     with warnings.catch_warnings():  # multiple eigenvalues are the rule here: 1 has the rank of K as its multiplicity
         warnings.simplefilter("ignore", AccuracyWarning)
-        found = smallest(operator, k, null=null, run=Run(tol=1e-4, n_jobs=jobs))
+        found = smallest(operator, k, null=null, run=Run(tol=EIGEN_TOL, n_jobs=jobs))
     residuals = np.linalg.norm(L @ found.vectors - found.vectors * found.values, axis=0)
     return found.values - residuals, found.vectors
 
@@ -82,10 +89,10 @@ def _flows(program: Unfolding, E: csr_array, V: Floats, whole: float) -> Floats:
     """u (m, p) with L_u - v v' psd for each column v of V, from its electric flow; 0 where scaling is cheaper."""
     from scipy.sparse.linalg import splu
 
-    lengths = np.sqrt(np.maximum(program.squared, 1e-6))
+    lengths = np.sqrt(np.maximum(program.squared, SHORTEST))
     n = program.n
     conductance = stress_laplacian(E, 1.0 / lengths)
-    lu = splu(csc_array(conductance + 1e-9 * float(conductance.diagonal().max()) * eye_array(n, format="csr")))
+    lu = splu(csc_array(conductance + GROUND * float(conductance.diagonal().max()) * eye_array(n, format="csr")))
     f = np.abs(E @ lu.solve(np.ascontiguousarray(V))) / lengths[:, None]
     price = lengths @ f
     return np.asarray(np.where(price**2 < FLOWS * whole, f * price / lengths[:, None], 0.0))
@@ -97,7 +104,7 @@ def _positive(L: csr_array, w: Floats) -> bool:
         return True
     from scipy.sparse.linalg import splu
 
-    shift = 1e-9 * float(np.abs(L.diagonal()).max())
+    shift = GROUND * float(np.abs(L.diagonal()).max())
     try:
         lu = splu(
             csc_array(L + shift * eye_array(L.shape[0], format="csr")),

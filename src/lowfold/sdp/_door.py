@@ -35,10 +35,15 @@ from lowfold.sdp._solution import (
 )
 
 SOLVERS = ("auto", "facial", "interior", "barrier", "lowrank", "factorized", "clarabel")
+# Of `interior`, whose step factors a matrix of m x m; of `lowrank`, each round of which asks for a certificate.
 INTERIOR_PAIRS, LOWRANK_POINTS = 1_500, 3_000
 BARRIER_POINTS, BARRIER_PAIRS = 600, 12  # pairs per point: many hold data of many dimensions, K then has many too
-START_RANK = 6
+START_RANK = 6  # columns to begin with: the certificate says where more are needed, and each costs in every step
+# Of a second-order method, which takes 10 to 30; of the low-rank route, a minimisation each.
 ITERATIONS, ROUNDS = 100, 15
+SHARP = 1e-6  # asked of a dense solver at least, and of eigen-solvers inside: these digits cost a step or two
+STIFFER = 1e3  # times nu: springs that give a thousandth of what the slack form lets them
+RIDGE = 1e-14  # of the mean diagonal entry of C, which may be singular and has to be factored
 
 
 def select_unfolding_solver(n: int, m: int, face: int | None = None, form: str = "slack") -> str:
@@ -138,7 +143,7 @@ def _solved(
         return barrier(program, tol=tol, max_iter=max_iter, callback=callback, run=run)
     if name in ("interior", "clarabel"):
         return _dense(program, name, tol, max_iter, callback)
-    run = replace(run, solver="auto", tol=1e-6)  # for the eigen-solvers inside
+    run = replace(run, solver="auto", tol=SHARP)  # for the eigen-solvers inside
     start = laplacian_form(program, n_eigenvectors, run=run)[:, :START_RANK]
     return lowrank(
         program, start, tol=tol, max_iter=max_iter, grow=name == "lowrank", name=name, callback=callback, run=run
@@ -184,16 +189,16 @@ def solve_rank_one(
         return _coincident(program, solver)
     if solver == "interior":
         # Equalities have no interior where neighbourhoods are rigid: the last digits may not exist.
-        sharp = 0.5 * tol if program.form == "eq" else min(tol, 1e-6)
+        sharp = 0.5 * tol if program.form == "eq" else min(tol, SHARP)
         found = interior(small, tol=sharp, max_iter=max_iter, callback=callback)
         L, w, iterations, stopped = found.L, found.w, found.iterations, found.stopped
     else:
-        solved = conic(small, tol=min(tol, 1e-6), max_iter=max_iter)
+        solved = conic(small, tol=min(tol, SHARP), max_iter=max_iter)
         L, w, iterations, stopped = solved.X, solved.y, solved.iterations, False
     if solver == "interior" and program.form == "eq" and not stopped and max(abs(found.gap), found.violation) > tol:
         # Equalities that cannot all hold have no solution; very stiff springs give the nearest thing to one.
-        stiff = replace(small, form="slack", nu=1e3 * program.nu)
-        found = interior(stiff, tol=1e-6, max_iter=max_iter, callback=callback)
+        stiff = replace(small, form="slack", nu=STIFFER * program.nu)
+        found = interior(stiff, tol=SHARP, max_iter=max_iter, callback=callback)
         L, w, iterations, stopped = found.L, found.w, iterations + found.iterations, found.stopped
     Y = ordered(lift(L))
     i, j = program.pairs.T
@@ -224,7 +229,7 @@ def solve_rank_one(
 
 def _feasible(small: RankOne, w: Floats) -> Floats:
     """w / mu with the largest mu for which the weights are dual feasible: mu C <= sum_e w_e g_e g_e'."""
-    lower = np.linalg.cholesky(small.C + 1e-14 * np.trace(small.C) / len(small.C) * np.eye(len(small.C)))
+    lower = np.linalg.cholesky(small.C + RIDGE * np.trace(small.C) / len(small.C) * np.eye(len(small.C)))
     half = scipy.linalg.solve_triangular(lower, small.G.T @ (w[:, None] * small.G), lower=True)
     mu = float(stacked_eigvalsh(scipy.linalg.solve_triangular(lower, half.T, lower=True))[0])
     return w / mu if mu > 0 else w * np.inf

@@ -23,6 +23,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.sparse import coo_array, csc_array, csr_array, eye_array, vstack
 
+from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.stacks import stacked_eigh, stacked_eigvalsh
 from lowfold._core.types import Floats, Ints
 from lowfold.sdp._certificate import stress_laplacian
@@ -33,10 +34,19 @@ from lowfold.sdp._svec import smat, svec_rows, triangle
 
 FLAT = 1e-13  # of a clique's largest eigenvalue: what counts as 0; measured distances are never so exact
 OFF_FACE = 1e-13  # of the largest eigenvalue of sum v v': directions below it are on the face
+# A face is sought by a dense eigenproblem of all points, and the program on it has d (d + 1) / 2 unknowns: beyond the
+# first it takes longer than it saves, beyond the second it is no longer tiny.
 FACE_POINTS, FACE_DIMENSIONS = 2_000, 40
 RANK = 1e-7  # of the trace: directions of the face that K does not use carry less
-REFINEMENTS = 20
+INDEPENDENT = 1e-7  # of the largest diagonal entry of R: the face itself is known to 3e-7, the root of OFF_FACE
+# Asked of the small program, whose error is carried to all pairs and judged there by `tol`.
+SHARP, SHARPER = 1e-8, 1e-3  # at most the first, and the second of `tol`
+GROUND = 1e-13  # of the largest diagonal entry: motions that change no distance make the stiffness matrix singular
+REFINEMENTS = 20  # each takes off at least half of what is left; twenty take off six digits
+NOT_EUCLIDEAN = 1e4  # times FLAT, below 0: more than rounding, so no points have these distances
 LADDER = 4.0  # t rises by this factor while the bound gets better
+FOOT, TOP = 0.1, 1e15  # of the ladder, in units of 1 / hold and absolute: beyond, w is lost in the digits of t u
+EIGENVALUE = 10 * np.finfo(np.float64).eps  # of the largest eigenvalue: what LAPACK may be off by in the smallest
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +122,8 @@ def _null_vectors(program: Unfolding) -> csr_array | None:
         squared[:, a, a] = 0.0
         Q = complement(np.ones(size))
         values, U = stacked_eigh(-0.5 * Q.T @ squared @ Q)
-        flat = values <= FLAT * np.maximum(values[:, -1:], 1e-300)
-        if (values < -1e4 * FLAT * np.maximum(values[:, -1:], 1e-300)).any():
+        flat = values <= FLAT * np.maximum(values[:, -1:], NO_DIVISOR)
+        if (values < -NOT_EUCLIDEAN * FLAT * np.maximum(values[:, -1:], NO_DIVISOR)).any():
             return None
         which, column = np.nonzero(flat)
         rows.append(np.swapaxes(Q @ U, 1, 2)[which, column].ravel())
@@ -168,12 +178,12 @@ def _reduced(
     rows = svec_rows(G)
     _, triangle, order = qr(rows.T, mode="economic", pivoting=True, check_finite=False)
     sizes = np.abs(np.diag(triangle))
-    kept = order[: int((sizes > 1e-7 * sizes[0]).sum())]
+    kept = order[: int((sizes > INDEPENDENT * sizes[0]).sum())]
     if len(kept) == rows.shape[1]:
         x = np.linalg.lstsq(rows, program.squared, rcond=None)[0]
         return smat(np.asarray(x), q), w, 1, False
     small = RankOne(np.eye(q), G[kept], program.squared[kept], "eq", program.nu)
-    found = interior(small, tol=min(1e-8, 1e-3 * tol), max_iter=max_iter, callback=callback)
+    found = interior(small, tol=min(SHARP, SHARPER * tol), max_iter=max_iter, callback=callback)
     w[kept] = found.w
     return found.L, w, found.iterations, found.stopped
 
@@ -197,7 +207,7 @@ def _resolving(E: csr_array, Y: Floats, idle: Floats, w: Floats) -> Floats:
         load = np.concatenate([load, np.zeros(len(i)) if w.any() else 2.0 * (i == j)])
     A = csr_array(vstack(parts))
     stiffness = csr_array(A @ A.T)
-    shift = 1e-13 * float(stiffness.diagonal().max())
+    shift = GROUND * float(stiffness.diagonal().max())
     factor = splu(csc_array(stiffness + shift * eye_array(len(load), format="csr")))
     dw, left = np.zeros_like(w), load
     for _ in range(REFINEMENTS):
@@ -212,13 +222,13 @@ def _resolving(E: csr_array, Y: Floats, idle: Floats, w: Floats) -> Floats:
 def _proof(program: Unfolding, face: Face, E: csr_array, w: Floats) -> tuple[Floats, float]:
     """(w + t u) / mu and their value for the best t on a ladder; mu is the smallest eigenvalue less its rounding."""
     best, bound = w, np.inf
-    t = 0.1 / face.hold
+    t = FOOT / face.hold
     eps = float(np.finfo(np.float64).eps)
     V = complement(np.ones(program.n))
-    while t < 1e15:
+    while t < TOP:
         tried = w + t * face.exposing
         values = stacked_eigvalsh(V.T @ (stress_laplacian(E, tried) @ V))
-        mu = float(values[0]) - 10 * eps * float(values[-1])
+        mu = float(values[0]) - EIGENVALUE * float(values[-1])
         parts = tried * program.squared
         value = (math.fsum(parts) + eps * float(np.abs(parts).sum())) / mu if mu > 0 else np.inf
         if value >= bound and np.isfinite(bound):

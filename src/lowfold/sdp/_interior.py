@@ -18,8 +18,21 @@ import scipy.linalg
 from lowfold._core.errors import SolverFailed
 from lowfold._core.stacks import stacked_eigvalsh
 from lowfold._core.types import Floats
-from lowfold.sdp._program import RankOne
+from lowfold.sdp._program import NOTHING, RankOne
 from lowfold.sdp._solution import Callback, Step, dual_value, objective, relative_gap, rms
+
+LOST = 1e3  # times the best merit so far: the iteration has run into its rounding and comes back no more
+HELD = 1e-13  # of the mean eigenvalue of sum g g': a direction with less is held by no pair, but for rounding
+# The start, well inside both cones (Mehrotra takes multiples of this order): L and z so many times the size of the
+# data, w so many times what is just feasible. NOTHING keeps them positive where distances are 0; a slack of an
+# inequality is LEAST of the mean at least.
+INSIDE, ABOVE, LEAST = 10.0, 3.0, 1e-3
+SCHUR = 1e-14  # of the largest diagonal entry of M: near the end M is singular but for rounding, and has to be factored
+# Mehrotra's rule: what share of complementarity the predictor leaves, cubed, and never below 1e-6, where the corrector
+# would have nothing to centre. A predictor that gets no farther than SHORT has left the path: half-way back to it.
+CENTRED, SHORT = 1e-2, 0.1
+NO_STEP = 1e-10  # of a full step: rounding, not progress
+BOUNDARY = 0.98  # of the way to the boundary of the cone: a point on it has no inverse
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +88,7 @@ def interior(program: RankOne, *, tol: float = 1e-6, max_iter: int = 100, callba
             _advance(program, point, Z)
         except (scipy.linalg.LinAlgError, np.linalg.LinAlgError, SolverFailed, FloatingPointError):
             return best[1]  # the end of what rounding allows
-        if merit > 1e3 * best[0]:
+        if merit > LOST * best[0]:
             return best[1]
     raise AssertionError("unreachable")
 
@@ -96,14 +109,14 @@ def _start(program: RankOne) -> _Point:
     q = len(C)
     B = _adjoint(G, np.ones(len(s)))
     lowest, size = float(stacked_eigvalsh(B)[0]), float(np.trace(B)) / q
-    if lowest <= 1e-13 * size:
+    if lowest <= HELD * size:
         raise SolverFailed("some direction is held by no pair, so the variance has no largest value; use more pairs")
     lower = np.linalg.cholesky(B)
     half = scipy.linalg.solve_triangular(lower, C, lower=True)
     most = float(stacked_eigvalsh(scipy.linalg.solve_triangular(lower, half.T, lower=True))[-1])
-    L = np.eye(q) * 10.0 * max(float(s.mean()), 1e-12) * len(s) / float(np.einsum("eq,eq->", G, G))
-    w = np.full(len(s), 3.0 * max(most, 1e-12))
-    z = np.maximum(s - _values(G, L), 10.0 * np.maximum(s, 1e-3 * s.mean() + 1e-12))
+    L = np.eye(q) * INSIDE * max(float(s.mean()), NOTHING) * len(s) / float(np.einsum("eq,eq->", G, G))
+    w = np.full(len(s), ABOVE * max(most, NOTHING))
+    z = np.maximum(s - _values(G, L), INSIDE * np.maximum(s, LEAST * s.mean() + NOTHING))
     return _Point(L, w, z)
 
 
@@ -115,7 +128,7 @@ def _advance(program: RankOne, point: _Point, Z: Floats) -> None:
     inverse = (inverse + inverse.T) / 2
     M = (G @ point.L @ G.T) * (G @ inverse @ G.T)
     diagonal = np.diag_indices(len(M))
-    M[diagonal] += 1e-14 * float(M[diagonal].max()) + soft
+    M[diagonal] += SCHUR * float(M[diagonal].max()) + soft
     if one_sided:
         M[diagonal] += point.z / point.w
     factor = scipy.linalg.cho_factor(M, lower=True, overwrite_a=True)
@@ -144,11 +157,11 @@ def _advance(program: RankOne, point: _Point, Z: Floats) -> None:
     a, b = lengths(dw, dZ, dL, dz)
     now = complementarity(0.0, 0.0, dw, dZ, dL, dz)
     share = complementarity(a, b, dw, dZ, dL, dz) / now
-    sigma = float(np.clip(share, 1e-2, 1.0)) ** 3 if min(a, b) > 0.1 else 0.5
+    sigma = float(np.clip(share, CENTRED, 1.0)) ** 3 if min(a, b) > SHORT else 0.5
     mu = now / (q + len(point.w) if one_sided else q)
     dw, dZ, dL, dz = direction(sigma * mu, _symmetric(dL @ dZ @ inverse), dz * dw)
     a, b = lengths(dw, dZ, dL, dz)
-    if not max(a, b) > 1e-10:
+    if not max(a, b) > NO_STEP:
         raise SolverFailed("no step is possible")
     point.L, point.w, point.z = point.L + a * dL, point.w + b * dw, point.z + a * dz
 
@@ -162,9 +175,9 @@ def reach(X: Floats, dX: Floats) -> float:
     lower = np.linalg.cholesky(X)
     half = scipy.linalg.solve_triangular(lower, dX, lower=True)
     lowest = float(stacked_eigvalsh(_symmetric(scipy.linalg.solve_triangular(lower, half.T, lower=True)))[0])
-    return 1.0 if lowest >= -0.98 else -0.98 / lowest
+    return 1.0 if lowest >= -BOUNDARY else -BOUNDARY / lowest
 
 
 def reach_positive(x: Floats, dx: Floats) -> float:
     falling = dx < 0
-    return min(1.0, float(0.98 * np.min(-x[falling] / dx[falling]))) if falling.any() else 1.0
+    return min(1.0, float(BOUNDARY * np.min(-x[falling] / dx[falling]))) if falling.any() else 1.0

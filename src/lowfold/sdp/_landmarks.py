@@ -12,7 +12,7 @@ from scipy.sparse import csc_array, csr_array, eye_array
 
 from lowfold._core.errors import InvalidInput, SolverFailed
 from lowfold._core.memory import require
-from lowfold._core.parallel import block_slices
+from lowfold._core.parallel import STACKED, block_slices
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._source import Source
 from lowfold.graph._types import Neighbors
@@ -37,7 +37,7 @@ def reconstruction_weights(
         index = neighbors.indices[neighbors.indptr[chosen][:, None] + np.arange(k)]
         ridge = applied_reg(reg, "k>D", int(k), geometry.n_features, 0)
         w = np.empty(index.shape)
-        for part in block_slices(len(chosen), max(1, 2_000_000 // int(k * max(k, geometry.cost)))):
+        for part in block_slices(len(chosen), max(1, STACKED // int(k * max(k, geometry.cost)))):
             w[part] = gram_weights(geometry.spokes(chosen[part], index[part]), reg=ridge, kind=kind)
         rows.append(np.repeat(chosen, k))
         columns.append(index.ravel())

@@ -30,6 +30,11 @@ from lowfold.sdp._solution import (
 SOFTER = (64.0, 16.0, 4.0)  # the first stiffnesses are so many times below the target
 GROWTH = 3  # columns added in one round: few, because every one of them costs in each step that follows
 PATIENCE = 6  # rounds without progress after which it ends
+PROGRESS = 0.9  # of the best so far: a round that lowers gap or violation by less has made none
+# The gradient asked of a minimisation, relative to Y: rough while the stiffness rises, since the next one moves the
+# minimum anyway; then sharper by TIGHTER in each round of the certificate, whose gap falls with it, down to TIGHTEST.
+ROUGH, FIRST, TIGHTER, TIGHTEST = 1e-2, 1e-3, 0.3, 1e-7
+USEFUL = 1e-9  # slope, 1 at most, along a direction that K may grow in: with less the new column would carry nothing
 
 
 def lowrank(
@@ -57,13 +62,13 @@ def lowrank(
     with run.stage("unfolding") as progress:
         for softer in SOFTER:
             early = Penalty(penalty.lam, rho / softer)
-            opened = minimise(E, Et, program.squared, Y, early, tol=1e-2, max_steps=40, max_products=2000)
+            opened = minimise(E, Et, program.squared, Y, early, tol=ROUGH, max_steps=40, max_products=2000)
             Y = opened.Y
         if penalty.one_sided:
             # Inequalities start where springs have unfolded the points: from a crumpled start most pairs are slack, and
             # nothing then tells the shape.
             penalty = Penalty(np.maximum(opened.w, 0.0), rho, one_sided=True)
-        tight, former = 1e-3, np.inf
+        tight, former = FIRST, np.inf
         rounds = max_iter if grow else min(max_iter, 2)
         history: list[float] = []
         for round_ in range(1, rounds + 1):
@@ -73,10 +78,10 @@ def lowrank(
             stop = callback is not None and bool(callback(_step(result)))
             progress(round_ / rounds)
             history.append(max(abs(result.gap), 0.0 if soft else result.violation))
-            stalled = len(history) > PATIENCE and min(history[-PATIENCE:]) > 0.9 * min(history[:-PATIENCE])
+            stalled = len(history) > PATIENCE and min(history[-PATIENCE:]) > PROGRESS * min(history[:-PATIENCE])
             if result.converged or stop or stalled or round_ == rounds:
                 break
-            tight = max(0.3 * tight, 1e-7)
+            tight = max(TIGHTER * tight, TIGHTEST)
             if not soft:
                 stiffer = 4.0 if result.violation > max(0.25 * former, 0.5 * tol) else 1.0
                 former = result.violation
@@ -115,7 +120,7 @@ def _grown(E: csr_array, inner: Inner, proof: Certificate, penalty: Penalty) -> 
     Q = (E @ V) ** 2
     slope = 1.0 - w @ Q
     curvature = penalty.rho * np.sum(Q**2, axis=0)  # slack pairs count too: they become active on the way
-    useful = (slope > 1e-9) & (curvature > 0)
+    useful = (slope > USEFUL) & (curvature > 0)
     t = np.sqrt(np.where(useful, slope, 0.0) / np.where(curvature > 0, curvature, 1.0))
     return np.hstack([Y, (t * V)[:, useful]])
 

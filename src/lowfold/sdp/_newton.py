@@ -16,12 +16,24 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csc_array, csr_array, eye_array
 
+from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
 from lowfold.spectral._factor import count_fill
 
 Precondition = Callable[[Floats], Floats]
 REFACTOR = 4  # steps for which a preconditioner is kept
+FORCING = 0.1  # the accuracy of a Newton direction: at most this, and no better than the residual itself deserves
+MOST_CG = 200  # products of one direction
+FLAT = 1e-10  # curvature over the preconditioner's, below which a direction counts as one of negative curvature
+SHORTEST = 1e-12  # step length at which halving ends: a shorter one changes nothing in float64
+REAL = 1e-9  # imaginary part of a root, relative: NumPy's roots of a cubic carry about half of float64's digits
+BALANCED = 1e-13  # of the trace: the slope of the size, a sum over all pairs, is rounding below
+SCALINGS = 60  # steps for the size; bisection alone would halve a bracket down to float64's last digit in 53
+# Of the mean weight: a pair whose weight is 0 or below still couples its points, else a preconditioner falls apart
+# where no pair pulls. GROUND, of the largest diagonal entry, does the same for the constant, which is projected out
+# afterwards.
+COUPLED, GROUND = 1e-6, 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +97,7 @@ def minimise(
             precondition = _laplacians(E, Et, U, w, h)
         gradient = _centred(2.0 * (Et @ (w[:, None] * U)) - 2.0 * Y)
         downhill = precondition(gradient)
-        residual = float(np.sqrt(max(np.sum(gradient * downhill), 0.0) / max(np.sum(Y * Y), 1e-300)))
+        residual = float(np.sqrt(max(np.sum(gradient * downhill), 0.0) / max(np.sum(Y * Y), NO_DIVISOR)))
         if residual <= tol or step == max_steps or products >= max_products:
             break
         x, used = _newton_direction(E, Et, U, w, h, gradient, downhill, precondition, residual)
@@ -128,12 +140,12 @@ def _newton_direction(
     R, Z = -gradient, -downhill
     P = Z.copy()
     rz = first = float(np.sum(R * Z))
-    accuracy = min(0.1, residual) ** 2
-    for used in range(1, 201):
+    accuracy = min(FORCING, residual) ** 2
+    for used in range(1, MOST_CG + 1):
         EP = E @ P
         HP = _centred(2.0 * (Et @ (w[:, None] * EP + (2.0 * h * np.einsum("er,er->e", U, EP))[:, None] * U)) - 2.0 * P)
         curvature = float(np.sum(P * HP))
-        if curvature <= 1e-10 * rz:
+        if curvature <= FLAT * rz:
             if used == 1:
                 return P, used
             return x + 0.5 * np.sqrt(np.sum(x * x) / np.sum(P * P)) * P, used
@@ -166,7 +178,7 @@ def _length(
     )
     t = best_root(quartic)
     start = penalty.value(c)
-    while t > 1e-12:
+    while t > SHORTEST:
         change = penalty.value(c + t * b + t * t * q) - start - 2.0 * t * yx - t * t * xx
         if change < 0:
             return t
@@ -177,7 +189,7 @@ def _length(
 def best_root(quartic: Floats) -> float:
     """Where the quartic is smallest for t > 0, among its stationary points; 0.0 where it has none."""
     roots = np.roots(np.polyder(quartic))
-    real = roots[np.abs(roots.imag) <= 1e-9 * np.maximum(np.abs(roots), 1e-300)].real
+    real = roots[np.abs(roots.imag) <= REAL * np.maximum(np.abs(roots), NO_DIVISOR)].real
     real = real[real > 0]
     return float(real[np.argmin(np.polyval(quartic, real))]) if len(real) else 0.0
 
@@ -189,10 +201,10 @@ def _best_size(E: csr_array, s: Floats, Y: Floats, penalty: Penalty) -> tuple[Fl
     """
     d, trace = _excess(E @ Y, np.zeros_like(s)), float(np.sum(Y * Y))
     size, low, high = 1.0, 0.0, np.inf
-    for _ in range(60):
+    for _ in range(SCALINGS):
         w, h = penalty.weights(size * d - s)
         slope, curvature = float(w @ d) - trace, float(h @ (d * d))
-        if abs(slope) <= 1e-13 * trace:
+        if abs(slope) <= BALANCED * trace:
             break
         low, high = (size, high) if slope < 0 else (low, size)
         guess = size - slope / curvature if curvature > 0 else np.inf
@@ -204,7 +216,7 @@ def _best_size(E: csr_array, s: Floats, Y: Floats, penalty: Penalty) -> tuple[Fl
 def _laplacians(E: csr_array, Et: csr_array, U: Floats, w: Floats, h: Floats) -> Precondition:
     """One factored Laplacian per column; the diagonal instead where a factor would be too large."""
     n, r = E.shape[1], U.shape[1]
-    floor = 1e-6 * float(np.abs(w).mean() + h.mean()) + 1e-300
+    floor = COUPLED * float(np.abs(w).mean() + h.mean()) + NO_DIVISOR
     base = 2.0 * np.maximum(w, 0.0) + floor
     matrices = [csr_array(Et @ E.multiply((base + 4.0 * h * U[:, k] ** 2)[:, None]).tocsr()) for k in range(r)]
     if not count_fill(matrices[0]).feasible:
@@ -215,7 +227,7 @@ def _laplacians(E: csr_array, Et: csr_array, U: Floats, w: Floats, h: Floats) ->
     eye = eye_array(n, format="csr")
     factors = [
         splu(
-            csc_array(matrix + 1e-7 * float(matrix.diagonal().max()) * eye),
+            csc_array(matrix + GROUND * float(matrix.diagonal().max()) * eye),
             permc_spec="MMD_AT_PLUS_A",
             diag_pivot_thresh=0.0,
             options={"SymmetricMode": True},

@@ -27,6 +27,10 @@ from lowfold.graph._types import Graph, Neighbors
 Form = Literal["eq", "ineq", "slack"]
 
 FORMS: tuple[str, ...] = ("slack", "eq", "ineq")
+# Under a mean of squared lengths, or a penalty, in units of the mean squared distance of the pairs, which is 1: reached
+# only where all points of a part coincide, and there any positive number does.
+NOTHING = 1e-12
+SOURCES = 50  # points from which path lengths are measured for a mean that sets a scale; two digits of it are enough
 SLACK = 0.002  # what nu="auto" aims at: the mean of |d_e(K) - s_e| in units of the mean s_e
 
 
@@ -140,7 +144,7 @@ def unfolding_in(
     unit = float(squared.mean()) if len(squared) else 0.0
     unit = unit if unit > 0 else 1.0
     value = path_variance(graph) / unit / (2 * SLACK * max(len(pairs), 1)) if isinstance(nu, str) else float(nu)
-    return Unfolding(graph.n, pairs, squared / unit, unit, form, max(value, 1e-12))
+    return Unfolding(graph.n, pairs, squared / unit, unit, form, max(value, NOTHING))
 
 
 def path_variance(graph: Graph) -> float:
@@ -148,13 +152,13 @@ def path_variance(graph: Graph) -> float:
 
     Taken from at most 50 evenly spaced points.
     """
-    sources = np.unique(np.linspace(0, graph.n - 1, 50).astype(np.int64))
+    sources = np.unique(np.linspace(0, graph.n - 1, SOURCES).astype(np.int64))
     return graph.n * float((np.asarray(geodesics(graph, sources), dtype=np.float64) ** 2).mean()) / 2
 
 
 def auto_penalty(program: Unfolding) -> float:
     """nu = T / (2 m 0.002): at the optimum a pair stretches by w_e / (2 nu); the w_e s_e add up to tr K, about T."""
-    return max(path_variance(program.graph()), 1e-12) / (2 * SLACK * program.m) if program.m else 1.0
+    return max(path_variance(program.graph()), NOTHING) / (2 * SLACK * program.m) if program.m else 1.0
 
 
 def variance_bound(n: int, longest: float) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.types import Floats
 from lowfold.sdp._newton import best_root
 
@@ -72,9 +73,9 @@ def refine(
         old = g
         U, c, g = slope(Y)
         former, value = value, float(c @ c)
-        if former - value <= tol * max(former, 1e-300):
+        if former - value <= tol * max(former, NO_DIVISOR):
             break
-        direction = -g + max(0.0, float(np.sum(g * (g - old)) / max(np.sum(old * old), 1e-300))) * direction
+        direction = -g + max(0.0, float(np.sum(g * (g - old)) / max(np.sum(old * old), NO_DIVISOR))) * direction
     return Refined(Y, before, value, steps)
 
 

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.types import Floats
 from lowfold.sdp._program import Form
+
+NO_COLUMN = 1e-15  # of the trace: a column whose squares are rounding of the others'
+CARRIES = 1e-6  # of the trace: interior-point methods leave about their tolerance on directions that K does not use
 
 
 @dataclass(frozen=True)
@@ -96,11 +100,11 @@ def ordered(Y: Floats) -> Floats:
     Y = Y - Y.mean(axis=0)
     values, V = stacked_eigh(Y.T @ Y)
     values, V = values[::-1], V[:, ::-1]
-    kept = values > 1e-15 * max(float(values.sum()), 0.0)
+    kept = values > NO_COLUMN * max(float(values.sum()), 0.0)
     return np.ascontiguousarray(Y @ V[:, kept])
 
 
 def numerical_rank(Y: Floats) -> int:
     """Orthogonal columns that carry more than 1e-6 of the trace."""
     sizes = np.sum(Y**2, axis=0)
-    return int((sizes > 1e-6 * max(float(sizes.sum()), 1e-300)).sum())
+    return int((sizes > CARRIES * max(float(sizes.sum()), NO_DIVISOR)).sum())
