@@ -15,6 +15,13 @@ from lowfold.graph._search import nearest, trim
 from lowfold.graph._source import Measured, Pairs, Points, Source
 from lowfold.graph._types import Graph, Neighbors
 
+# Points of a component up to which all such are searched together, with that many neighbours and one; a search of its
+# own for each would build a tree of all other points every time. Larger ones would ask for more neighbours than it
+# saves.
+TOGETHER = 64
+MOST_K = 8  # times n_neighbors, up to which a number that would connect the graph is looked for, and told
+WIDER = 1.1  # factor of the radius from one try to the next
+
 
 @dataclass(frozen=True, eq=False)
 class Bridges:
@@ -66,8 +73,10 @@ def _nearest_outside(source: Source, labels: Ints, run: Run) -> tuple[Ints, Ints
     if isinstance(source, Pairs):
         parts = [_shortest_in_rows(source.distances, np.flatnonzero(labels == c), labels) for c in chosen]
     else:
-        small = chosen[sizes[chosen] <= 64]
-        parts = [_points_outside(source, np.flatnonzero(labels == c), labels, run) for c in chosen if sizes[c] > 64]
+        small = chosen[sizes[chosen] <= TOGETHER]
+        parts = [
+            _points_outside(source, np.flatnonzero(labels == c), labels, run) for c in chosen if sizes[c] > TOGETHER
+        ]
         if len(small):
             parts.append(_points_outside_small(source, np.flatnonzero(np.isin(labels, small)), labels, run))
     i, j, d = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -114,15 +123,15 @@ def _points_outside(source: Points, members: Ints, labels: Ints, run: Run) -> tu
 
 
 def _points_outside_small(source: Points, members: Ints, labels: Ints, run: Run) -> tuple[Ints, Ints, Floats]:
-    """Components of at most 64 points all at once: among 65 nearest points at least one is outside."""
-    k = min(65, source.n)
+    """Components of at most TOGETHER points all at once: among one nearest point more, one is outside."""
+    k = min(TOGETHER + 1, source.n)
     found = nearest(source, k, queries=source.X[members], run=run)
     i, j = members[found.rows()], found.indices.astype(np.int64)
     kept = labels[i] != labels[j]
     return i[kept], j[kept], found.distances[kept]
 
 
-def connecting_k(source: Source, k: int, *, most: int = 8, run: Run | None = None) -> int | None:
+def connecting_k(source: Source, k: int, *, most: int = MOST_K, run: Run | None = None) -> int | None:
     """The smallest n_neighbors up to most * k for which the union graph is connected; None where that is not enough."""
     limit = min(source.n - 1, most * k)
     wide = nearest(source, limit, run=run)
@@ -160,7 +169,7 @@ def enlarge(
             graph = within_radius(source, radius, run=run).union()
             if radius >= longest or (components(graph) == 0).all():
                 return graph, radius
-            radius *= 1.1
+            radius *= WIDER
     k = n_neighbors
     while True:
         found: Neighbors = nearest(source, min(k, source.n - 1), run=run)

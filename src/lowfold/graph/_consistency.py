@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.parallel import block_slices
+from lowfold._core.parallel import STACKED, block_slices
 from lowfold._core.stacks import singular_values, stacked_svd
 from lowfold._core.types import Ints
 from lowfold.graph._components import components
@@ -46,7 +46,7 @@ def local_dimensions(points: Points, neighbors: Neighbors, *, tol: float = 1e-6)
     counts = neighbors.counts
     for k in np.unique(counts[counts > 0]):
         rows = np.flatnonzero(counts == k)
-        for part in block_slices(len(rows), max(1, 2_000_000 // int(k * points.X.shape[1]))):
+        for part in block_slices(len(rows), max(1, STACKED // int(k * points.X.shape[1]))):
             now = rows[part]
             index = neighbors.indices[neighbors.indptr[now][:, None] + np.arange(k)]
             difference = points.X[index].astype(np.float64) - points.X[now].astype(np.float64)[:, None]
@@ -66,7 +66,7 @@ def tangent_bases(points: Points, neighbors: Neighbors, d: int) -> NDArray[np.fl
     used = np.minimum(counts, np.maximum(d + 1, counts // 2))
     for k in np.unique(used[used > 0]):
         rows = np.flatnonzero(used == k)
-        for part in block_slices(len(rows), max(1, 2_000_000 // int(k * D))):
+        for part in block_slices(len(rows), max(1, STACKED // int(k * D))):
             now = rows[part]
             index = neighbors.indices[neighbors.indptr[now][:, None] + np.arange(k)]
             patch = points.X[index].astype(np.float64) - points.X[now].astype(np.float64)[:, None]

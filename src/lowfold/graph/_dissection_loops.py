@@ -5,6 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+# A vertex with more neighbours than both is a hub, as of a star: a level of a search from it is nearly the whole graph,
+# and no cut through it is narrow. Neighbourhoods of a search have tens; a separator of a surface has about sqrt(n)
+# vertices.
+HUB, HUB_ROOTS = 100.0, 10.0
+# A cut should leave SIDE of the vertices on each side, else the tree is deep: for each hundredth less its width counts
+# ten times more. One that leaves less than 1 / PEELED only peels.
+SIDE, LOPSIDED, PEELED = 0.3, 1e3, 20
+ROOM, LEAST_ROOM = 4, 1024  # rows for each vertex, and in all, before the list has to grow
+
 
 @njit(nogil=True, cache=True)
 def _levels(indptr, indices, part, me, start, queue, level):
@@ -37,8 +46,7 @@ def dissect(indptr, indices, leaf, most_entries, most_work):
     where its nodes alone would have more entries or take more work than allowed.
     """
     n = len(indptr) - 1
-    hub = max(100.0, 10.0 * np.sqrt(n))
-    order = np.empty(n, np.int64)
+    order, hubs = _hubs_last(indptr)
     part = np.zeros(n, np.int64)
     level = np.zeros(n, np.int64)
     queue = np.empty(n, np.int64)
@@ -46,14 +54,6 @@ def dissect(indptr, indices, leaf, most_entries, most_work):
     begin, end, above = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     first, last, under = np.empty(n + 2, np.int64), np.empty(n + 2, np.int64), np.empty(n + 2, np.int64)
     nodes = 0
-    rest, hubs = 0, n
-    for v in range(n):
-        if indptr[v + 1] - indptr[v] > hub:
-            hubs -= 1
-            order[hubs] = v
-        else:
-            order[rest] = v
-            rest += 1
     if hubs < n:
         begin[0], end[0], above[0] = hubs, n, -1
         nodes = 1
@@ -101,6 +101,23 @@ def dissect(indptr, indices, leaf, most_entries, most_work):
 
 
 @njit(nogil=True, cache=True)
+def _hubs_last(indptr):
+    """The vertices in their order, but hubs at the end, and where these begin."""
+    n = len(indptr) - 1
+    hub = max(HUB, HUB_ROOTS * np.sqrt(n))
+    order = np.empty(n, np.int64)
+    rest, hubs = 0, n
+    for v in range(n):
+        if indptr[v + 1] - indptr[v] > hub:
+            hubs -= 1
+            order[hubs] = v
+        else:
+            order[rest] = v
+            rest += 1
+    return order, hubs
+
+
+@njit(nogil=True, cache=True)
 def _components(indptr, indices, part, me, order, a, b, leaf, queue, level, spare):
     """Put the components of order[a:b] one after the other, small ones together up to a leaf; where each lot ends."""
     ends = np.empty(b - a, np.int64)
@@ -136,8 +153,8 @@ def _best_cut(level, queue, m):
     best, best_cost, before = -1, np.inf, width[0]
     for cut in range(1, depth - 1):
         smaller = min(before, m - before - width[cut])
-        cost = width[cut] * (1.0 + 1e3 * max(0.0, 0.3 - smaller / m))
-        if cost < best_cost and 20 * smaller >= m and 2 * width[cut] <= m:
+        cost = width[cut] * (1.0 + LOPSIDED * max(0.0, SIDE - smaller / m))
+        if cost < best_cost and PEELED * smaller >= m and 2 * width[cut] <= m:
             best_cost, best = cost, cut
         before += width[cut]
     return best
@@ -191,7 +208,7 @@ def boundaries(indptr, indices, order, rank, start, stop, parent, most_entries, 
     nodes = len(start)
     n = len(order)
     pointer = np.zeros(nodes + 1, np.int64)
-    rows = np.empty(max(4 * n, 1024), np.int32)
+    rows = np.empty(max(ROOM * n, LEAST_ROOM), np.int32)
     seen = np.full(n, -1, np.int32)
     first_child = np.full(nodes, -1, np.int64)
     next_child = np.full(nodes, -1, np.int64)

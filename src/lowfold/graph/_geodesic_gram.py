@@ -17,12 +17,13 @@ from lowfold._core.parallel import run_blocks
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._minplus import PathFactor, aligned
 
+LABELS = 256.0  # bytes of a vertex' row of labels: 64 sources in int32
 GROUPS = 16  # of panels, each with sums of its own: fixed, so that the number of threads changes no bit
 
 
 def pass_bytes(n: int, columns: int, n_jobs: int) -> float:
     """What a product with `columns` columns holds beside the fronts: sums of each group, labels of each thread."""
-    return 8.0 * n * 8 * -(-(columns + 1) // 8) * (GROUPS + 3) + 256.0 * n * n_jobs
+    return 8.0 * n * 8 * -(-(columns + 1) // 8) * (GROUPS + 3) + LABELS * n * n_jobs
 
 
 @dataclass(frozen=True, eq=False)

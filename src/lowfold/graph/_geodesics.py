@@ -16,6 +16,7 @@ from lowfold.graph._minplus import PathFactor, count_work
 from lowfold.graph._paths import path_factor, seeded_paths, shortest_paths
 from lowfold.graph._types import Graph, Neighbors
 
+BESIDE = 1.05  # of the matrix's bytes: what searches and batches hold beside it
 FLOAT32_FROM = 5_000  # above this many points geodesics are stored in float32
 PATIENCE = 5e13  # additions of one product without the matrix, some twenty minutes on two cores; beyond, landmarks
 
@@ -47,7 +48,7 @@ def geodesics(
     columns = n if targets is None else len(np.atleast_1d(np.asarray(targets)))
     dtype = np.dtype(dtype or geodesic_dtype(n))
     require(
-        1.05 * rows * columns * dtype.itemsize,
+        BESIDE * rows * columns * dtype.itemsize,
         f"a matrix of {rows} x {columns} geodesic distances",
         "use landmarks, or a method with a sparse kernel such as LaplacianEigenmaps",
     )
@@ -91,7 +92,7 @@ def all_geodesics(graph: Graph, *, method: str = "auto", run: Run | None = None)
         found = distances_on_device(graph, dtype, run)
         if found is not None:
             return cast("AnyFloats", found)  # for `centred_gram`; it stays on the device
-    if method in ("auto", "eliminate") and not fits(1.05 * dtype.itemsize * float(n) ** 2):
+    if method in ("auto", "eliminate") and not fits(BESIDE * dtype.itemsize * float(n) ** 2):
         with run.stage("fronts of the geodesics"):
             factor = path_factor(graph.indptr, graph.indices, graph.lengths, dtype=dtype, n_jobs=run.n_jobs)
         if factor is not None and n * count_work(factor.tree).row <= PATIENCE:

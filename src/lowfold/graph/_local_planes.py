@@ -7,11 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.parallel import STACKED, block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh, stacked_svd
 from lowfold._core.types import AnyFloats, Floats
 from lowfold.graph._types import Neighbors
+
+# Sine of about 17 degrees, at which a neighbour's say is halved: the plane of a curved surface is left by less within a
+# neighbourhood, and another sheet by more.
+TILTED = 0.3
+ABOVE = 3  # times the median height: on noisy data all neighbours stand above the plane, and only one far above is out
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +64,7 @@ def robust_planes(
         T, _ = principal_directions(unit * np.sqrt(w)[:, :, None], d)
         inside = np.einsum("mkd,mkd->mk", unit @ T, unit @ T)
         sine = np.sqrt(np.clip(1.0 - inside, 0.0, 1.0))
-        w = real / (1.0 + (sine / 0.3) ** 4)
+        w = real / (1.0 + (sine / TILTED) ** 4)
     return T, sine * distance
 
 
@@ -91,13 +96,13 @@ def linear_neighbors(
     d = min(d, D)
     planes, noise, out = np.empty((m, D, d)), np.empty(m), np.zeros(pad.real.shape, dtype=bool)
     lengths = np.empty(pad.real.shape)  # in the metric's features, where planes are; the metric may end in another unit
-    parts = block_slices(m, max(1, 2_000_000 // (pad.index.shape[1] * D)))
+    parts = block_slices(m, max(1, STACKED // (pad.index.shape[1] * D)))
 
     def differences(part: slice) -> Floats:
         return X[pad.index[part]].astype(np.float64) - rows[part].astype(np.float64)[:, None, :]
 
     def too_high(height: Floats, level: Floats, part: slice) -> NDArray[np.bool_]:
-        return (height > linearity * lengths[part]) & (height > 3 * level)
+        return (height > linearity * lengths[part]) & (height > ABOVE * level)
 
     def fit(i: int) -> None:
         part = parts[i]

@@ -30,6 +30,8 @@ PAIRS = 4_000_000  # below so many distances the sweeps end before the fronts ar
 EDGE = 16.0  # additions of the elimination in the time in which a sweep looks at one edge
 SHARE = 0.25  # of the memory budget may go into the fronts
 ROWS = 256  # rows of a trunk front in one block of work
+# Batches of a block at most, so that Ctrl-C is heard; blocks at least, so that threads end together.
+BATCHES, BLOCKS = 16, 8
 
 
 class Work(NamedTuple):
@@ -127,7 +129,7 @@ class PathFactor:
         batches.reshape(-1)[: len(by_place)] = by_place
         ranks = tree.rank if columns is None else tree.rank[columns]
         wanted = np.ones(len(tree.start), np.bool_) if columns is None else self.ancestors(ranks)
-        blocks = block_slices(len(batches), max(1, min(16, len(batches) // 8)))
+        blocks = block_slices(len(batches), max(1, min(BATCHES, len(batches) // BLOCKS)))
         fixed = (self.arrays, self.F, self.every, self.node_of, tuple(seeds))
 
         def work(i: int) -> None:

@@ -23,6 +23,10 @@ from lowfold.graph._units import FAR, Units
 Floats = NDArray[np.float64]
 RELAX_FROM = 2_000  # additions for a pair: beyond, in high dimension, relaxation is faster than elimination
 SHARE = 0.85  # of the free memory may go into a matrix of distances
+FRONT_BYTES = 12.0  # of an entry of the tree while it is eliminated: int32, once kept and twice at work
+BESIDE = 1.1  # of the matrix's bytes: what relaxation holds beside it
+RELAXED = 8192  # rows at a time: enough to fill a large GPU, little beside the matrix
+UNEVEN = 1.3  # the widest panel over the mean: the halves of a dissection are not equal
 PANEL_BYTES = 48e9  # of one panel and the distances above it: 8e9 was too little for a million points
 
 Distances = DeviceMatrix | DevicePanels
@@ -60,7 +64,10 @@ def distances_on_device(graph: Graph | Neighbors, dtype: Any, run: Run) -> Dista
         if units.dtype.kind == "f":
             return _relaxed(device, indptr, indices, lengths, units, np.float64)
         tree = plan(device, indptr, indices, graph_coordinates(device, indptr, indices, lengths))
-        if tree.sweep_work() > RELAX_FROM * graph.n**2 / 2 or 12.0 * tree.entries() > SHARE * device.free_bytes():
+        if (
+            tree.sweep_work() > RELAX_FROM * graph.n**2 / 2
+            or FRONT_BYTES * tree.entries() > SHARE * device.free_bytes()
+        ):
             return _relaxed(device, indptr, indices, lengths, units, np.int32)
         return _eliminated(device, tree, indptr, indices, lengths, units)
 
@@ -83,12 +90,12 @@ def _relaxed(device: Device, indptr: Array, indices: Array, lengths: Array, unit
     """The matrix by relaxation from every vertex: for graphs that elimination would fill."""
     xp, n = device.xp, len(indptr) - 1
     item = np.dtype(dtype).itemsize
-    device.require(1.1 * item * n * padded(n), f"a matrix of {n} x {n} geodesic distances", "use landmarks")
+    device.require(BESIDE * item * n * padded(n), f"a matrix of {n} x {n} geodesic distances", "use landmarks")
     D = xp.zeros((n, padded(n)), dtype)
     labels = _whole(device, lengths, units)
-    for start in range(0, n, 8192):
-        rows = rows_from(device, indptr, indices, labels, np.arange(start, min(start + 8192, n)))
-        D[start : start + 8192, :n] = xp.where(xp.isfinite(rows), rows, FAR) if item == 4 else rows
+    for start in range(0, n, RELAXED):
+        rows = rows_from(device, indptr, indices, labels, np.arange(start, min(start + RELAXED, n)))
+        D[start : start + RELAXED, :n] = xp.where(xp.isfinite(rows), rows, FAR) if item == 4 else rows
     return DeviceMatrix(device, D, xp.arange(n), units.unit)
 
 
@@ -110,7 +117,7 @@ def panel_level(tree: Tree, device: Device) -> int:
     room = min(PANEL_BYTES, SHARE * device.free_bytes() / 2)
     for top in range(1, tree.levels + 1):
         above = int(tree.host_start[2**top - 1])
-        widest = 1.3 * (tree.n - above) / 2**top
+        widest = UNEVEN * (tree.n - above) / 2**top
         if 4.0 * (tree.n * widest + above**2) <= room:
             return top
     device.require(np.inf, f"panels of geodesic distances of {tree.n} points", "use landmarks")

@@ -18,10 +18,12 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from lowfold._core._vectors import Vectors
+from lowfold.graph._heap_loops import new_heap, settle
 
 ROW_BYTES = 256  # 64 int32 or 32 float64 sources: measured better than 64 and 128 bytes from 2,000 vertices on
 TURN_BYTES = 32  # of a row that is transposed in registers
-ARITY = 4  # children per heap node
+LEAST_VISITS = 4  # of every edge, for a batch of few rows
+WORTH = 3  # eighths of a visit of every edge for each search that a batch replaces
 REWORK = 0.5  # visits per vertex beyond the first before `correct` changes to sweeps
 ONE = np.uint64(1)
 
@@ -97,149 +99,6 @@ def loose(typing_context, labels, v, indices, lengths, start, stop, position, fr
         return builder.icmp_unsigned("!=", builder.load(found), ir.Constant(bits, 0))
 
     return types.boolean(labels, v, indices, lengths, start, stop, position, front), generate
-
-
-# --- Dijkstra with an indexed heap ----------------------------------------------------------------------------------
-
-
-@njit(nogil=True, cache=True)
-def _sift_up(keys, vertices, slot, i, key, v):
-    """Put (key, v) at heap place i or above."""
-    while i > 0:
-        parent = (i - 1) // ARITY
-        if keys[parent] <= key:
-            break
-        keys[i] = keys[parent]
-        vertices[i] = vertices[parent]
-        slot[vertices[i]] = i
-        i = parent
-    keys[i] = key
-    vertices[i] = v
-    slot[v] = i
-
-
-@njit(nogil=True, cache=True)
-def _sift_down(keys, vertices, slot, size, key, v):
-    """Put (key, v) at the root or below, in a heap of `size`."""
-    i = 0
-    while True:
-        child = ARITY * i + 1
-        if child >= size:
-            break
-        least = child
-        for other in range(child + 1, min(child + ARITY, size)):
-            if keys[other] < keys[least]:
-                least = other
-        if keys[least] >= key:
-            break
-        keys[i] = keys[least]
-        vertices[i] = vertices[least]
-        slot[vertices[i]] = i
-        i = least
-    keys[i] = key
-    vertices[i] = v
-    slot[v] = i
-
-
-@njit(nogil=True, cache=True)
-def settle(
-    indptr,
-    indices,
-    lengths,
-    seeds,
-    seed_lengths,
-    limit,
-    far,
-    wanted,
-    n_wanted,
-    distance,
-    order,
-    heap,
-):
-    """Dijkstra from a set of (vertex, initial distance): fill `distance`, write the vertices to `order` as they settle.
-
-    Stops beyond `limit`, or once `n_wanted` vertices with wanted[v] are settled (n_wanted < 0: never). Returns how many
-    vertices settled; `distance` of the others is `far` or not final.
-    """
-    keys, vertices, slot = heap
-    distance[:] = far
-    size = 0
-    count = 0
-    for s in range(len(seeds)):
-        v = seeds[s]
-        d = seed_lengths[s]
-        if d <= limit and d < distance[v]:
-            place = slot[v] if distance[v] != far else size
-            size = max(size, place + 1)
-            distance[v] = d
-            _sift_up(keys, vertices, slot, place, d, v)
-    while size > 0:
-        v = vertices[0]
-        base = keys[0]
-        size -= 1
-        if size > 0:
-            _sift_down(keys, vertices, slot, size, keys[size], vertices[size])
-        order[count] = v
-        count += 1
-        if n_wanted >= 0 and wanted[v]:
-            n_wanted -= 1
-            if n_wanted == 0:
-                break
-        for e in range(indptr[v], indptr[v + 1]):
-            u = indices[e]
-            d = base + lengths[e]
-            if d < distance[u] and d <= limit:
-                place = slot[u] if distance[u] != far else size
-                size = max(size, place + 1)
-                distance[u] = d
-                _sift_up(keys, vertices, slot, place, d, u)
-    return count
-
-
-@njit(nogil=True, cache=True)
-def new_heap(n, like):
-    """Keys (dtype of `like`), vertices, and the heap place of each vertex."""
-    return np.empty(n, like.dtype), np.empty(n, np.int32), np.empty(n, np.int32)
-
-
-@njit(nogil=True, cache=True)
-def dijkstra_rows(out_edges, seeds, rows, columns, limit, far, unit, early, out):
-    """out[r, j] = distance from seed set r to vertex columns[j], for r in rows, one Dijkstra each; unit undone.
-
-    With `early` a search ends once all columns are settled.
-    """
-    indptr, indices, lengths = out_edges
-    seed_indptr, seed_indices, seed_lengths = seeds
-    n = len(indptr) - 1
-    distance = np.empty(n, lengths.dtype)
-    order = np.empty(n, np.int32)
-    heap = new_heap(n, lengths)
-    wanted = np.zeros(n, np.bool_)
-    n_wanted = -1
-    if early:
-        n_wanted = 0
-        for v in columns:
-            n_wanted += not wanted[v]
-            wanted[v] = True
-    for r in rows:
-        mine = slice(seed_indptr[r], seed_indptr[r + 1])
-        settle(
-            indptr,
-            indices,
-            lengths,
-            seed_indices[mine],
-            seed_lengths[mine],
-            limit,
-            far,
-            wanted,
-            n_wanted,
-            distance,
-            order,
-            heap,
-        )
-        for j in range(len(columns)):
-            d = distance[columns[j]]
-            out[r, j] = d * unit if d < far else np.inf
 
 
 # --- Sweeps: label correcting in the order of one Dijkstra per batch ------------------------------------------------
@@ -424,7 +283,7 @@ def sweep_batches(out_edges, in_edges, seeds, batches, columns, limit, far, unit
         for p in range(n_order):
             position[order[p]] = p
         # An edge of a visit costs one to two edges of a Dijkstra search, of which this batch replaces len(rows).
-        budget = len(indices) * max(4, 3 * len(rows) // 8)
+        budget = len(indices) * max(LEAST_VISITS, WORTH * len(rows) // 8)
         if not correct(out_edges, in_edges, labels, order, position, n_order, due, budget):
             return b
         store_rows(labels, rows, columns, limit, unit, out)

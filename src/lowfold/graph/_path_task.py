@@ -18,6 +18,9 @@ from lowfold.graph._units import Units, float_units, integer_units
 
 Method = Literal["auto", "eliminate", "sweep", "dijkstra"]
 
+# Of the edges' lengths, by which a short edge is measured: not the shortest, which between nearly coincident points may
+# be as short as it likes.
+SHORT = 0.1
 FEW = 64  # below this many rows far apart, preparing batches costs more than it saves
 
 
@@ -93,7 +96,7 @@ def units_of(
     longest = max(float(used.max(initial=0.0)), farthest)
     if dtype == np.float32 and undirected:
         positive = used[used > 0]
-        short = float(np.quantile(positive, 0.1)) if len(positive) else 1.0
+        short = float(np.quantile(positive, SHORT)) if len(positive) else 1.0
         units = integer_units(n + 1, 2 * (eccentricity or _eccentricity)(edges) + farthest, short)
         if units is not None:
             return units
@@ -102,7 +105,7 @@ def units_of(
 
 def _eccentricity(edges: Rows) -> float:
     """The longest distance from the first vertex of its component: at least half of the longest distance."""
-    loops = compiled("lowfold.graph._path_loops")
+    loops = compiled("lowfold.graph._heap_loops")
     n = len(edges.indptr) - 1
     if n == 0:
         return 0.0

@@ -29,6 +29,10 @@ from lowfold.graph._minplus import PathFactor, factorise, worthwhile
 from lowfold.graph._path_task import FEW, Method, Rows, Task, is_undirected, make_task, transpose, units_of
 from lowfold.graph._sweeps import dijkstra_each, sweep
 
+# The longest edge that float32 refuses as too short: it has its full digits above 1.2e-38 only, and edges may be
+# shorter than the longest by many digits. The user is told to rescale before one of them vanishes.
+VANISHING = 1e-25
+
 
 def shortest_paths(
     indptr: ArrayLike,
@@ -256,7 +260,7 @@ def _check_float32_range(values: AnyFloats, n: int, name: str) -> None:
     """A path has at most n edges; their sum must neither overflow to "no path" nor vanish."""
     finite = values[np.isfinite(values)]
     largest = float(finite.max()) if len(finite) else 0.0
-    if largest * max(n, 1) > float(np.finfo(np.float32).max) or 0 < largest < 1e-25:
+    if largest * max(n, 1) > float(np.finfo(np.float32).max) or 0 < largest < VANISHING:
         raise InvalidInput(
             f"{name}lengths up to {largest:.3g} on {n} vertices do not fit float32; "
             "use dtype=float64 or rescale the data"

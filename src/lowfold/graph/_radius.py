@@ -10,13 +10,17 @@ from scipy.spatial import cKDTree
 
 from lowfold._core.jit import compiled
 from lowfold._core.memory import require
-from lowfold._core.parallel import block_slices, resolve_jobs, run_blocks
+from lowfold._core.parallel import TABLED, block_slices, resolve_jobs, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._search import safe_range, select_search
 from lowfold.graph._source import Measured, Pairs, Points, Source
 from lowfold.graph._types import Neighbors
 
+# Share by which a radius is widened for candidates, many times what a tree or a product errs by in float64; the exact
+# test of distances computed by direct differences comes after.
+WIDENED = 1e-9
+PAIR_BYTES = 40.0  # of a pair in a list of Python's integers and in two arrays
 _LOOPS = "lowfold.graph._search_loops"
 
 
@@ -59,7 +63,7 @@ def _filtered(rows: Ints, columns: Ints, distances: Floats, limit: Floats, m: in
 def _from_rows(rows_of: Callable[[slice], AnyFloats], m: int, limit: Floats, itself: bool) -> Neighbors:
     """Full rows of distances, block by block."""
     n = len(limit)
-    parts = block_slices(m, max(1, int(4e6) // max(1, n)))
+    parts = block_slices(m, max(1, TABLED // max(1, n)))
     found: list[tuple[Ints, Ints, Floats]] = []
     for part in parts:
         D = np.asarray(rows_of(part), dtype=np.float64)
@@ -94,10 +98,10 @@ def _mapped(source: Points, Q: NDArray[np.floating], limit: Floats, itself: bool
 def _tree_candidates(F: AnyFloats, G: AnyFloats, reach: Floats, run: Run) -> tuple[Ints, Ints]:
     """Queries in the balls around the points: the tree is on the queries, because the radius belongs to the point."""
     tree = cKDTree(G.astype(np.float64, copy=False), balanced_tree=False, compact_nodes=False)
-    wide = reach * (1 + 1e-9)
+    wide = reach * (1 + WIDENED)
     jobs = resolve_jobs(run.n_jobs)
     counts = tree.query_ball_point(F, wide, workers=jobs, return_length=True)
-    require(40.0 * counts.sum(), "the list of pairs within the radius", "use a smaller radius or n_neighbors")
+    require(PAIR_BYTES * counts.sum(), "the list of pairs within the radius", "use a smaller radius or n_neighbors")
     rows, columns = [], []
     for part in block_slices(len(F), 50_000):
         lists = tree.query_ball_point(F[part], wide[part], workers=jobs, return_sorted=False)
@@ -113,7 +117,7 @@ def _product_candidates(F: AnyFloats, G: AnyFloats, reach: Floats, run: Run) -> 
     Fc, Gc = F - centre, G - centre
     norms, query_norms = np.einsum("ij,ij->i", Fc, Fc), np.einsum("ij,ij->i", Gc, Gc)
     c = 2.0 * (F.shape[1] + 8) * float(np.finfo(F.dtype).eps)
-    limit = reach**2 * (1 + 1e-9) + c * (norms + np.max(query_norms, initial=0.0))
+    limit = reach**2 * (1 + WIDENED) + c * (norms + np.max(query_norms, initial=0.0))
     parts = block_slices(len(G), 1024)
     found: list[tuple[Ints, Ints]] = [None] * len(parts)  # type: ignore[list-item]
 

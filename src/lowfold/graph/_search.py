@@ -19,7 +19,7 @@ from scipy.spatial import cKDTree
 from lowfold._core.errors import InvalidInput
 from lowfold._core.extras import load_extra
 from lowfold._core.jit import compiled
-from lowfold._core.parallel import Progress, block_slices, resolve_jobs, run_blocks
+from lowfold._core.parallel import TABLED, Progress, block_slices, resolve_jobs, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.stages import stage_key
 from lowfold._core.types import AnyFloats, Floats, Ints
@@ -30,15 +30,20 @@ from lowfold.metrics._table import METRICS
 Found = tuple[Floats, Ints, float]  # squared distances, indices, recall
 
 TREE_COLUMNS = 12  # up to here a k-d tree beats blocked matrix products on data that fill their space
+FEW = 64  # points, up to which one product is less work than building a tree
+# Candidates beyond k: ties and rounding are settled among them, and rows they do not settle are searched again.
+SPARE = 8
 _LOOPS = "lowfold.graph._search_loops"
-_TILE = 4096
+_TILE = 4096  # columns of a product: with 1,024 rows, 32 MB that are read again while they are in the cache
 RECALL = 0.95  # what the approximate search aims at on its sample
+SAMPLE = 200  # rows of that sample: their neighbours, k each, tell the recall to a hundredth or so
+PROBED = 32  # one of so many lists is looked at in the first try; each further try doubles it
 SEARCHES = ("auto", "kdtree", "brute", "faiss")
 
 
 def select_search(n: int, n_features: int, *, mapped: bool = True) -> str:
     """What `search="auto"` uses: "kdtree" up to 12 columns, "brute" (blocked products) beyond or without a map."""
-    return "kdtree" if mapped and n_features <= TREE_COLUMNS and n > 64 else "brute"
+    return "kdtree" if mapped and n_features <= TREE_COLUMNS and n > FEW else "brute"
 
 
 def nearest(
@@ -190,7 +195,7 @@ def _brute(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress:
     Fc, Qc = F - centre, Q - centre
     norms, query_norms = np.einsum("ij,ij->i", Fc, Fc), np.einsum("ij,ij->i", Qc, Qc)
     own = _own(n, len(Q), itself)
-    width = min(n - itself, k + 8)
+    width = min(n - itself, k + SPARE)
     squared, index = np.empty((len(Q), k)), np.empty((len(Q), k), dtype=np.int64)
     certain = np.empty(len(Q), dtype=bool)
     # A product in this precision errs by at most c (|x|^2 + |y|^2), and |y|^2 <= 2 |x|^2 + 2 d^2: so a point left out
@@ -300,9 +305,9 @@ def _faiss(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress:
     inverted.train(data)
     inverted.add(data)
     own = _own(n, len(Q), itself)
-    sample = np.random.default_rng(0).choice(len(Q), min(200, len(Q)), replace=False)
+    sample = np.random.default_rng(0).choice(len(Q), min(SAMPLE, len(Q)), replace=False)
     truth = _exact(F, Q, sample, own, k, run)[1]
-    inverted.nprobe, recall = max(1, lists // 32), 0.0
+    inverted.nprobe, recall = max(1, lists // PROBED), 0.0
     while True:
         _, index = _candidates(inverted, F, Q, queries, sample, own, k)
         recall = float(np.mean([len(np.intersect1d(a, b)) / k for a, b in zip(index, truth, strict=True)]))
@@ -341,7 +346,7 @@ _FINDERS: dict[str, Callable[[AnyFloats, AnyFloats, int, bool, Run, Progress], F
 def _unmapped(source: Points, queries: NDArray[np.floating] | None, k: int, run: Run) -> Neighbors:
     """A metric without a feature map: full rows of distances, block by block."""
     Q = source.X if queries is None else queries
-    rows_at_once = max(1, int(4e6) // source.n)
+    rows_at_once = max(1, TABLED // source.n)
     parts = block_slices(len(Q), rows_at_once)
     found: list[Neighbors] = [None] * len(parts)  # type: ignore[list-item]
 
@@ -356,7 +361,7 @@ def _unmapped(source: Points, queries: NDArray[np.floating] | None, k: int, run:
 
 def _select_rows(D: NDArray[np.floating], k: int, *, own: bool, run: Run) -> Neighbors:
     """The k smallest measured entries of every row of a matrix; rows may come out shorter."""
-    parts = block_slices(len(D), max(1, int(4e6) // max(1, D.shape[1])))
+    parts = block_slices(len(D), max(1, TABLED // max(1, D.shape[1])))
     found: list[Neighbors] = [None] * len(parts)  # type: ignore[list-item]
 
     def work(i: int) -> None:

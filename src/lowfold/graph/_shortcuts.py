@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.jit import compiled
-from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.parallel import COPIED, TABLED, block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import AnyFloats, Floats, Ints
@@ -112,7 +112,7 @@ def _steep(graph: Graph, kept: Mask, X: AnyFloats, edges: Ints, d: int) -> Mask:
     """Edges at more than 30 degrees to the tangent planes of both ends."""
     ends, rest = _ends(graph, edges), _part(graph, kept)
     steep = np.empty(len(edges), dtype=bool)
-    for part in block_slices(len(edges), max(1, 1_000_000 // (d * X.shape[1]))):
+    for part in block_slices(len(edges), max(1, COPIED // (d * X.shape[1]))):
         step = X[ends[part, 1]].astype(np.float64) - X[ends[part, 0]].astype(np.float64)
         inside = [np.linalg.norm(_planes(rest, X, ends[part, e], d) @ step[:, :, None], axis=(1, 2)) for e in (0, 1)]
         steep[part] = np.maximum(*inside) < FLAT * np.linalg.norm(step, axis=1)
@@ -124,7 +124,7 @@ def _planes(graph: Graph, X: AnyFloats, where: Ints, d: int) -> Floats:
     D, degrees = X.shape[1], graph.degrees()[where]
     planes = np.zeros((len(where), d, D))
     most = int(degrees.max(initial=1))
-    for part in block_slices(len(where), max(1, 4_000_000 // (most * D))):
+    for part in block_slices(len(where), max(1, TABLED // (most * D))):
         column = np.arange(most) < degrees[part, None]
         near = graph.indices[np.where(column, graph.indptr[where[part], None] + np.arange(most), 0)]
         spokes = (X[near].astype(np.float64) - X[where[part], None].astype(np.float64)) * column[:, :, None]

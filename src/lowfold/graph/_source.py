@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from lowfold._core.errors import InvalidInput, RepairWarning
+from lowfold._core.rounding import UNEVEN
 from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
@@ -156,7 +157,7 @@ def _resistances(matrix: Any, *, square: bool) -> csr_array:
         raise InvalidInput(f"affinities must be finite and 0 or more, 0 for no edge; the smallest is {A.data.min():g}")
     if square:
         uneven = abs(A - A.T).max()
-        if uneven > 1e-6 * A.data.max(initial=0.0):
+        if uneven > UNEVEN * A.data.max(initial=0.0):
             warn(f"the affinities are not symmetric (up to {uneven:.3g}); the mean is used", RepairWarning)
             A = csr_array((A + A.T) / 2)
     A.data = 1.0 / A.data

@@ -18,14 +18,17 @@ from lowfold._core.types import AnyFloats, Ints
 from lowfold.graph._minplus import aligned
 from lowfold.graph._path_task import Rows, Task, anchors, columns_of, is_undirected, transpose
 
-N_LANDMARKS = 8
-DIJKSTRA_PER_BLOCK = 32
+N_LANDMARKS = 8  # coordinates by which sources are put together: they need to be near, not exactly placed
+DIJKSTRA_PER_BLOCK = 32  # searches of a block: enough to hide the start of a thread, few enough to hear Ctrl-C
+# Roughly the seconds in which a batch looks at an edge, and the edges whose time a vertex takes; seconds of a block of
+# batches, so that Ctrl-C and progress are heard; blocks at least, so that threads end together.
+EDGE_SECONDS, VERTEX_EDGES, BLOCK_SECONDS, BLOCKS = 1.5e-8, 4, 0.1, 8
 HOPELESS = 3  # batches given up before all the rest goes to Dijkstra
 
 
 def dijkstra_each(task: Task, rows: Ints, out: AnyFloats) -> None:
     """One search per row."""
-    loops = compiled("lowfold.graph._path_loops")
+    loops = compiled("lowfold.graph._heap_loops")
     columns, limit, far, unit = columns_of(task), task.limit, task.units.far, task.units.unit
     blocks = block_slices(len(rows), DIJKSTRA_PER_BLOCK)
 
@@ -99,8 +102,8 @@ def _local(task: Task, order: Ints) -> Task:
 
 def _batches_per_block(edges: Rows, n_batches: int) -> int:
     """About a tenth of a second of work, and at least eight blocks so that threads end together."""
-    seconds = 1.5e-8 * (len(edges.indices) + 4 * len(edges.indptr))
-    return max(1, min(int(0.1 / seconds), n_batches // 8))
+    seconds = EDGE_SECONDS * (len(edges.indices) + VERTEX_EDGES * len(edges.indptr))
+    return max(1, min(int(BLOCK_SECONDS / seconds), n_batches // BLOCKS))
 
 
 # --- Which sources go together --------------------------------------------------------------------------------------
@@ -108,7 +111,7 @@ def _batches_per_block(edges: Rows, n_batches: int) -> int:
 
 def _landmark_distances(edges: Rows, far: Any, n_landmarks: int) -> NDArray[Any]:
     """Distances (n_landmarks, n) from vertices far from each other: coordinates in which neighbours are close."""
-    loops = compiled("lowfold.graph._path_loops")
+    loops = compiled("lowfold.graph._heap_loops")
     n = len(edges.indptr) - 1
     dtype = edges.lengths.dtype
     heap = loops.new_heap(n, edges.lengths)
