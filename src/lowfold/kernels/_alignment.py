@@ -18,6 +18,8 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.kernels._patches import Patches
 
+LEAST_ROWS, MOST_BLOCKS = 2048, 64  # rows of a block at least, to outlast handing it out; blocks at most
+
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
@@ -67,7 +69,7 @@ def align(alignment: Alignment, *, run: Run | None = None) -> SparseOperator:
     start, owner, entry = loops.containing(indptr, members, n)
     order = loops.walk(indptr, members, n)
     counts = np.zeros(n, dtype=np.int64)
-    blocks = block_slices(n, max(2048, -(-n // 64)))
+    blocks = block_slices(n, max(LEAST_ROWS, -(-n // MOST_BLOCKS)))
 
     def count(b: int) -> None:
         loops.count_columns(blocks[b].start, blocks[b].stop, order, indptr, members, start, owner, counts)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import SolverFailed
-from lowfold._core.parallel import block_slices
+from lowfold._core.parallel import STACKED, block_slices
 from lowfold._core.types import Floats
 
 
@@ -19,7 +19,7 @@ def barycentric_weights(x: NDArray[np.floating], Z: NDArray[np.floating], *, reg
     m, k, D = Z.shape
     weights = np.empty((m, k))
     eye = np.eye(k)
-    for part in block_slices(m, max(1, 2_000_000 // (k * max(k, D)))):
+    for part in block_slices(m, max(1, STACKED // (k * max(k, D)))):
         V = Z[part].astype(np.float64) - x[part].astype(np.float64)[:, None, :]
         zero = ~np.asarray(V.any(axis=2), dtype=bool)
         hit = zero.any(axis=1)

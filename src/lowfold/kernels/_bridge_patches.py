@@ -18,6 +18,9 @@ from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._patches import Geometry, Patches
 from lowfold.kernels._tangent import affine_basis, orthonormal_columns, tangents
 
+# Of the gap: a gap with less along the sides' planes stands upright on both, and has no direction in them.
+ACROSS = 1e-9
+
 
 def laid_flat(P: Floats, split: int, d: int) -> Floats:
     """Flat coordinates (K, d) of rows P (K, p): rows before `split` are one side, the rest the other."""
@@ -35,7 +38,7 @@ def laid_flat(P: Floats, split: int, d: int) -> Floats:
     gap = middles[1] - middles[0]
     direction = frames[0].T @ gap + turn @ (frames[1].T @ gap)
     size = np.linalg.norm(direction)
-    direction = direction / size if size > 1e-9 * np.linalg.norm(gap) else np.eye(d)[0]
+    direction = direction / size if size > ACROSS * np.linalg.norm(gap) else np.eye(d)[0]
     return np.concatenate([sides[0], sides[1] @ turn.T + np.linalg.norm(gap) * direction])
 
 

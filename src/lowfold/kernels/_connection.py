@@ -16,7 +16,8 @@ from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.operators import SparseOperator
-from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.parallel import STACKED, block_slices, run_blocks
+from lowfold._core.rounding import NO_DIVISOR, ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import Floats
@@ -49,7 +50,7 @@ def local_pca(
     rows, pad = X if queries is None else queries, padded(neighbors)
     m, D, k = neighbors.n, X.shape[1], pad.index.shape[1]
     bases, spectra = np.empty((m, D, d)), np.empty((m, min(k, D)))
-    parts = block_slices(m, max(1, 2_000_000 // (k * D)))
+    parts = block_slices(m, max(1, STACKED // (k * D)))
 
     def work(i: int) -> None:
         part = parts[i]
@@ -69,7 +70,7 @@ def local_dimensions(spectra: Floats, variance: float) -> NDArray[np.int64]:
     energy = np.cumsum(spectra**2, axis=1)
     total = energy[:, -1:]
     share = np.where(total > 0, energy / np.where(total > 0, total, 1.0), 1.0)
-    return np.asarray((share < variance - 1e-12).sum(axis=1) + 1, dtype=np.int64)
+    return np.asarray((share < variance - ROUNDING).sum(axis=1) + 1, dtype=np.int64)
 
 
 def align(first: Floats, second: Floats) -> tuple[Floats, Floats]:
@@ -166,7 +167,7 @@ def orientation(graph: Graph, transports: Floats, certainty: Floats, *, sure: fl
     rows, columns = graph.rows(), graph.indices.astype(np.int64)
     flip = np.where(np.linalg.det(transports) < 0, -1, 1)
     typical = float(np.median(graph.lengths)) if len(graph.lengths) else 0.0
-    tree: Any = minimum_spanning_tree(graph.to_scipy(2.0 - certainty + graph.lengths / max(typical, 1e-300)))
+    tree: Any = minimum_spanning_tree(graph.to_scipy(2.0 - certainty + graph.lengths / max(typical, NO_DIVISOR)))
     signs = np.ones(graph.n, dtype=np.int64)
     signed = graph.to_scipy(flip.astype(np.float64))
     seen = np.zeros(graph.n, dtype=bool)

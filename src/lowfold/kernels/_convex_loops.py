@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from lowfold._core.rounding import NO_DIVISOR, ROUNDING
+
 
 @njit(nogil=True, cache=True)
 def solve_ones(A, index, count, L, z):
@@ -14,7 +16,7 @@ def solve_ones(A, index, count, L, z):
             total = A[index[a], index[b]]
             for c in range(b):
                 total -= L[a, c] * L[b, c]
-            L[a, b] = np.sqrt(max(total, 1e-300)) if a == b else total / L[b, b]
+            L[a, b] = np.sqrt(max(total, NO_DIVISOR)) if a == b else total / L[b, b]
     for a in range(count):
         total = 1.0
         for c in range(a):
@@ -30,7 +32,7 @@ def solve_ones(A, index, count, L, z):
 @njit(nogil=True, cache=True)
 def enter(A, u, free):
     """The bound variable with the steepest descent, or -1 at the minimum."""
-    best, most = -1, 1e-12
+    best, most = -1, ROUNDING  # the right-hand side is 1
     for j in range(len(u)):
         if not free[j]:
             gradient = 1.0

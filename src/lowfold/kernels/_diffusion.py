@@ -21,7 +21,10 @@ from lowfold._core.types import AnyFloats, Floats
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._gaussian import auto_scale
 
-ASYMMETRY = 1e-10  # of the largest weight: rounding of a product of rows in float64
+# Of the largest weight: K = A A' from a product in float64 is uneven by 1e-13 or so, a transposed or one-sided matrix
+# by whole weights. The walk needs one weight for both directions, and which is right cannot be known here.
+ASYMMETRY = 1e-10
+CURVE = 200_000  # edges for the curve of `slope_scale`: evenly chosen among the sorted, they tell it as all do
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,8 +187,8 @@ def slope_scale(graph: Graph, *, steps: int = 60) -> SlopeScale:
     squared = graph.lengths[graph.lengths > 0] ** 2
     if len(squared) == 0:
         return SlopeScale(1.0, 0.0)
-    if len(squared) > 200_000:  # every so many edges, the shortest and longest included, give the same curve
-        squared = np.sort(squared)[:: len(squared) // 200_000]
+    if len(squared) > CURVE:
+        squared = np.sort(squared)[:: len(squared) // CURVE]
     logs = np.linspace(np.log(squared.min()) - 3, np.log(squared.max()) + 3, steps)
     own = graph.n * len(squared) / max(len(graph.lengths), 1)
     slopes = np.empty(steps)

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.rounding import LARGEST_EXPONENT, ROUNDING
 from lowfold._core.types import Floats
 from lowfold.graph._types import Graph
 from lowfold.graph._weights import Weights
@@ -39,7 +40,7 @@ def gaussian(graph: Graph, *, scale: float, loops: float = 0.0) -> Weights:
     if not scale > 0:
         raise InvalidInput(f'scale must be a number above 0, in squared units of length, or "auto"; got {scale!r}')
     exponent = graph.lengths**2 / scale
-    if len(exponent) and exponent.min() > 700:
+    if len(exponent) and exponent.min() > LARGEST_EXPONENT:
         raise InvalidInput(
             f"scale = {scale:g} makes every weight zero: the shortest edge is {graph.lengths.min():g} long; "
             f'use scale="auto", which here is {auto_scale(graph):g}'
@@ -61,7 +62,7 @@ def decreasing(graph: Graph, g: Callable[[Floats], Floats], *, loops: float = 0.
     order = np.argsort(squared, kind="stable")
     if not np.isfinite(values).all() or np.any(values <= 0):
         raise InvalidInput("weights must be a positive function of the squared length; it gave values that are not")
-    if np.any(np.diff(values[order]) > 1e-12 * values.max(initial=1.0)):
+    if np.any(np.diff(values[order]) > ROUNDING * values.max(initial=1.0)):
         raise InvalidInput("weights must be a decreasing function of the squared length; it increases somewhere")
     return Weights(graph, values, np.full(graph.n, loops))
 

@@ -19,6 +19,9 @@ from lowfold._core.types import AnyFloats, Floats
 from lowfold.kernels._functions import Mercer
 
 TILE = 1024
+# Below this exponent float32 makes denormal numbers, a hundred times slower, and 0 below -104; entries that come out
+# below the smallest number with full digits, 1.2e-38, or near it, are set to 0.
+DENORMAL, NEGLIGIBLE = -103.0, 1e-37
 EXACT = 5_000  # up to so many points tiles are kept in float64
 GROUPS = 16
 AT_ONCE = 128  # columns of a product with kept tiles: each group sums all rows of them
@@ -198,7 +201,7 @@ def _gaussian_single(A: Floats, B: Floats, gamma: float) -> NDArray[np.float32]:
     U -= gamma * np.square(B).sum(axis=1)[None, :]
     single = U.astype(np.float32)
     np.minimum(single, 0.0, out=single)
-    np.maximum(single, -103.0, out=single)  # below, float32 underflows to denormal numbers, a hundred times slower
+    np.maximum(single, DENORMAL, out=single)
     np.exp(single, out=single)
-    single[single < 1e-37] = 0.0
+    single[single < NEGLIGIBLE] = 0.0
     return single

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import compiled
 from lowfold._core.parallel import run_blocks
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
@@ -19,6 +20,10 @@ from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._patches import Geometry, Patches
 
 WEIGHTS = ("affine", "clipped", "convex")
+LEAST_RIDGE = 1e-9  # of the trace, for convex weights: inside the hull they are not unique without some ridge
+HULL = 1e-10  # of k, the squared length of 1: with less of 1 in the null space the point is off its neighbours' hull
+OUTLIER = 1e-3  # weight of a point with a residual where most have none: nearly none, but no division by 0
+ON_EDGE = 1e-14  # of the polygon's squared size: a cross product, twice the area with the edge, that is rounding
 REG_WHEN = ("always", "k>D", "k>d", "never")
 
 
@@ -34,8 +39,7 @@ def gram_weights(C: Floats, *, reg: float = 1e-3, kind: str = "affine", penalty:
     m, k, _ = C.shape
     trace = np.trace(C, axis1=1, axis2=2)
     p = np.ones((m, k)) if penalty is None else penalty
-    # Inside the hull convex weights are not unique without some ridge.
-    share = max(reg, 1e-9) if kind == "convex" else reg
+    share = max(reg, LEAST_RIDGE) if kind == "convex" else reg
     ridge = (np.where(trace > 0, share * trace, 1.0)[:, None] * p)[:, :, None] * np.eye(k)
     if kind == "convex":
         w = _convex(C + ridge)
@@ -69,7 +73,7 @@ def limit_weights(C: Floats, *, tol: float = 1e-12) -> Floats:
     b = V.sum(axis=1)  # V'1
     inside = np.where(null, b, 0.0)
     outside = np.where(null, 0.0, b / np.where(null, 1.0, values))
-    from_null = (inside**2).sum(axis=1, keepdims=True) > 1e-10 * k
+    from_null = (inside**2).sum(axis=1, keepdims=True) > HULL * k
     w = (V @ np.where(from_null, inside, outside)[:, :, None])[:, :, 0]
     return np.asarray(w / w.sum(axis=1, keepdims=True))
 
@@ -130,7 +134,7 @@ def outlier_factors(residuals: Floats, scale: float, counted: NDArray[np.bool_] 
     median is that of the points `counted`: repeated points have the residual 0.
     """
     s = scale * float(np.median(residuals if counted is None else residuals[counted]))
-    return 1.0 / (1.0 + (residuals / s) ** 2) if s > 0 else np.where(residuals > 0, 1e-3, 1.0)
+    return 1.0 / (1.0 + (residuals / s) ** 2) if s > 0 else np.where(residuals > 0, OUTLIER, 1.0)
 
 
 def modified_alignment(
@@ -185,14 +189,14 @@ def multiple_weights(C: Floats, d: int, eta: float, reg: float) -> tuple[Floats,
     total = values.sum(axis=1, keepdims=True)
     left_out = np.cumsum(values, axis=1)[:, :most]  # energy of the s smallest, s = 1..most
     kept = total - left_out
-    s = np.maximum((left_out <= max(eta, 1e-12) * kept).sum(axis=1), 1)
+    s = np.maximum((left_out <= max(eta, ROUNDING) * kept).sum(axis=1), 1)
     inside = np.arange(most) < s[:, None]
     U = V[:, :, :most] * inside[:, None, :]  # the s_i smallest eigenvectors
     b = U.sum(axis=1)  # V'1
     alpha = np.linalg.norm(b, axis=1) / np.sqrt(s)
     h = np.where(inside, alpha[:, None], 0.0) - b
     size = np.linalg.norm(h, axis=1, keepdims=True)
-    h = np.where(size > 1e-12, h / np.where(size > 0, size, 1.0), 0.0)
+    h = np.where(size > ROUNDING, h / np.where(size > 0, size, 1.0), 0.0)
     reflected = U - 2.0 * (U @ h[:, :, None]) * h[:, None, :]
     W = (reflected + ((1.0 - alpha)[:, None] * w)[:, :, None]) * inside[:, None, :]
     return W, s
@@ -235,7 +239,7 @@ def mean_value_coordinates(p: NDArray[np.floating], polygon: NDArray[np.floating
         half = (r * r_ahead - dot) / cross  # tan(a / 2)
         w = (np.roll(half, 1, axis=1) + half) / r
         w = w / w.sum(axis=1, keepdims=True)
-    for i, e in np.argwhere((np.abs(cross) <= 1e-14 * size**2) & (dot <= 0)):  # on the edge from v_e to v_{e+1}
+    for i, e in np.argwhere((np.abs(cross) <= ON_EDGE * size**2) & (dot <= 0)):  # on the edge from v_e to v_{e+1}
         share = r[i, e] / max(r[i, e] + r_ahead[i, e], np.finfo(float).tiny)
         w[i] = 0.0
         w[i, e], w[i, (e + 1) % len(v)] = 1.0 - share, share

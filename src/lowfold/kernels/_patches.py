@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.parallel import STACKED
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._source import Measured, Pairs, Points, Source
@@ -64,7 +65,7 @@ class Patches:
         sizes = self.sizes
         for size in np.unique(sizes[sizes > 0]):
             rows = np.flatnonzero(sizes == size)
-            step = int(max(1, 2_000_000 // (size * max(size, cost))))
+            step = int(max(1, STACKED // (size * max(size, cost))))
             for start in range(0, len(rows), step):
                 now = rows[start : start + step]
                 places = self.indptr[now][:, None] + np.arange(size)
