@@ -8,12 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.parallel import Progress
+from lowfold._core.rounding import NO_DIVISOR, ROUNDING
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
 from lowfold.optimize._momentum import Callback
-from lowfold.optimize._smacof import Minimum
+from lowfold.optimize._smacof import SUFFICIENT, Minimum
 
-SUFFICIENT = 1e-4  # share of the predicted fall that a step must reach (Armijo)
+FIRST = 0.1  # of the configuration's size: the first trial step, before the curvature is known
+HALVINGS, ROW_HALVINGS = 60, 50  # of a step: after so many it moves nothing in float64
+STEADY = 10  # steps over which a fall is measured: single ones of Barzilai and Borwein are uneven
+# Of a coordinate, plus one: the step of a central difference of gradients. Its errors, h^2 and 1e-16 / h, balance at
+# about the cube root of 1e-16.
+DIFFERENCE = 1e-5
 
 
 def descend(
@@ -34,14 +40,14 @@ def descend(
     """
     value, slope = function(Y)
     history = [value]
-    step = float(np.abs(Y).max(initial=0.0)) / max(float(np.abs(slope).max(initial=0.0)), 1e-300) * 0.1 or 1.0
+    step = float(np.abs(Y).max(initial=0.0)) / max(float(np.abs(slope).max(initial=0.0)), NO_DIVISOR) * FIRST or 1.0
     converged = False
     for t in range(max_iter):
         square = float((slope**2).sum())
         if square == 0.0:
             converged = True
             break
-        for _ in range(60):
+        for _ in range(HALVINGS):
             trial = Y - step * slope
             trial_value, trial_slope = function(trial)
             if trial_value <= value - SUFFICIENT * step * square:
@@ -53,7 +59,7 @@ def descend(
         change, turn = trial - Y, trial_slope - slope
         Y, value, slope = trial, trial_value, trial_slope
         history.append(value)
-        if len(history) > 10 and history[-11] - value <= tol * size:
+        if len(history) > STEADY and history[-STEADY - 1] - value <= tol * size:
             converged = True
             break
         if callback is not None and callback(t + 1, value, Y.copy()) is True:
@@ -81,7 +87,7 @@ def descend_rows(
     active = np.arange(len(Y))
     value, slope = function(Y, active)
     size = np.abs(slope).max(axis=1, initial=0.0)
-    step = np.where(size > 0, 0.1 * (1.0 + np.abs(Y).max(axis=1, initial=0.0)) / np.where(size > 0, size, 1.0), 1.0)
+    step = np.where(size > 0, FIRST * (1.0 + np.abs(Y).max(axis=1, initial=0.0)) / np.where(size > 0, size, 1.0), 1.0)
     for _ in range(max_iter):
         if len(active) == 0:
             break
@@ -117,7 +123,7 @@ def polish_rows(
         trial = Y[active] - _newton_step(function, Y[active], g, active)
         trial_value, trial_slope = function(trial, active)
         better = (trial_slope**2).sum(axis=1) < (g**2).sum(axis=1)
-        better &= trial_value <= value[active] + 1e-12 * np.abs(value[active])
+        better &= trial_value <= value[active] + ROUNDING * np.abs(value[active])
         active = active[better]
         Y[active], value[active], slope[active] = trial[better], trial_value[better], trial_slope[better]
     return Y, value
@@ -131,7 +137,7 @@ def _newton_step(
 ) -> Floats:
     """|H|^-1 g, with the Hessian H of each row by central differences and its eigenvalues made positive."""
     d = y.shape[1]
-    h = 1e-5 * (1.0 + np.abs(y).max(axis=1))
+    h = DIFFERENCE * (1.0 + np.abs(y).max(axis=1))
     H = np.empty((len(y), d, d))
     for k in range(d):
         shift = np.zeros_like(y)
@@ -156,7 +162,7 @@ def _search(
     moved = np.zeros(len(Y), dtype=bool)
     open_rows = np.flatnonzero(square > 0)
     step = step.copy()
-    for _ in range(50):
+    for _ in range(ROW_HALVINGS):
         if len(open_rows) == 0:
             break
         trial = Y[open_rows] - step[open_rows, None] * slope[open_rows]

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lowfold._core.rounding import NO_DIVISOR, ROUNDING
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
+
+DEPENDENT = 1e-14  # of the largest eigenvalue of a matrix of squared inner products: rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,7 @@ def _factor(B: Floats, Z: Floats, W: Floats) -> Floats:
     """The left factor A that minimises sum_k ||B_k - A diag(w_k) Z'||^2."""
     gram = (Z.T @ Z) * (W.T @ W)
     right = np.einsum("kij,ja,ka->ia", B, Z, W, optimize=True)
-    return np.asarray(np.linalg.lstsq(gram, right.T, rcond=1e-12)[0].T)
+    return np.asarray(np.linalg.lstsq(gram, right.T, rcond=ROUNDING)[0].T)
 
 
 def _balanced(A: Floats, Z: Floats) -> Floats:
@@ -75,7 +78,7 @@ def _weights(B: Floats, X: Floats) -> Floats:
     gram = (X.T @ X) ** 2
     right = np.einsum("kij,ia,ja->ka", B, X, X, optimize=True)
     values, vectors = stacked_eigh(gram)
-    kept = values > 1e-14 * max(float(values.max(initial=0.0)), 1e-300)
+    kept = values > DEPENDENT * max(float(values.max(initial=0.0)), NO_DIVISOR)
     root = np.sqrt(np.where(kept, values, 0.0))[:, None] * vectors.T
     target = np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)[:, None] * (vectors.T @ right.T)
     return np.stack([nnls(root, column)[0] for column in target.T])
@@ -107,6 +110,6 @@ def joint_diagonaliser(C: Floats, *, sweeps: int = 100) -> Floats:
                 C = J.T @ C @ J
                 R = R @ J
                 turned = max(turned, abs(s))
-        if turned < 1e-12:
+        if turned < ROUNDING:
             break
     return R

@@ -14,13 +14,19 @@ from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.operators import CentredGram, Operator
-from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.parallel import COPIED, TABLED, block_slices, run_blocks
+from lowfold._core.rounding import NO_DIVISOR, ROUNDING
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
 from lowfold.graph._geodesic_gram import GeodesicGram
 
 DEPENDENT = 1e-9  # columns of unit length whose distance from the others' span is smaller are no new direction
 COLUMNS = 128  # of the unit matrix at once, for traces of powers
+ROWS = 64  # of a block at least: geodesics are made 64 at a time
+WEIGHTED = 1e-9  # of the largest root of an eigenvalue of squared inner products: a direction that weights cannot reach
+# Of the factor that scales an embedding: from far too small to far too large for any unit that methods give, in half
+# decades, so that the valley is not missed; then to so many digits of its logarithm.
+SCALES, SCALE_STEPS, SCALE_TOL = (1e-4, 1e4), 17, 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +45,7 @@ def orthonormal(Y: Floats, null: Floats | None) -> Floats:
         u = null / np.linalg.norm(null)
         A -= np.outer(u, u @ A)
     size, whole = np.linalg.norm(A, axis=0), np.linalg.norm(Y, axis=0)
-    if (size <= 1e-12 * whole).any():
+    if (size <= ROUNDING * whole).any():
         raise InvalidInput("Y must have no constant column: it spans no direction to be judged")
     Q, R = np.linalg.qr(A / size)
     if np.abs(np.diagonal(R)).min() <= DEPENDENT:
@@ -97,7 +103,7 @@ def _row_squares(G: CentredGram | GeodesicGram) -> Floats:
     """sum_j G_ij^2, in blocks of rows."""
     means = G.row_means()
     out = np.empty(G.n)
-    parts = block_slices(G.n, max(64, 1_000_000 // G.n))  # geodesics are made 64 rows at a time
+    parts = block_slices(G.n, max(ROWS, COPIED // G.n))
 
     def work(b: int) -> None:
         B = G.rows(np.arange(parts[b].start, parts[b].stop))
@@ -116,7 +122,7 @@ def diffusion_lost(S: Operator, trivial: Floats, Q: Floats, t: float) -> LossVal
     leading eigenvectors explain the most. S = D^-1/2 K~ D^-1/2.
     """
     steps = round(2 * t)
-    if steps < 1 or abs(2 * t - steps) > 1e-12:
+    if steps < 1 or abs(2 * t - steps) > ROUNDING:
         raise InvalidInput(f"the objective of diffusion maps needs t = 1/2, 1, 3/2, ...; got {t:g}")
 
     def power(V: Floats) -> Floats:
@@ -195,7 +201,7 @@ def individual_loss(B: Floats, Y: Floats) -> LossValue:
     gram = (Yc.T @ Yc) ** 2
     values, V = stacked_eigh(gram)
     root = np.sqrt(np.maximum(values, 0.0))
-    inverse = np.where(root > 1e-9 * root.max(initial=0.0), 1.0 / np.where(root > 0, root, 1.0), 0.0)
+    inverse = np.where(root > WEIGHTED * root.max(initial=0.0), 1.0 / np.where(root > 0, root, 1.0), 0.0)
     left = np.zeros(len(Y))
     for Bk in B:
         w = nnls(root[:, None] * V.T, inverse * (V.T @ np.einsum("ia,ij,ja->a", Yc, Bk, Yc, optimize=True)))[0]
@@ -217,10 +223,12 @@ def best_scale(value: Callable[[float], float]) -> float:
     """The factor in 1e-4..1e4 with the least value: a grid of half decades, then a line search in its best cell."""
     from scipy.optimize import minimize_scalar
 
-    grid = np.linspace(np.log(1e-4), np.log(1e4), 17)
+    grid = np.linspace(np.log(SCALES[0]), np.log(SCALES[1]), SCALE_STEPS)
     at = int(np.argmin([value(float(np.exp(u))) for u in grid]))
     ends = (grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)])
-    found = minimize_scalar(lambda u: value(float(np.exp(u))), bounds=ends, method="bounded", options={"xatol": 1e-5})
+    found = minimize_scalar(
+        lambda u: value(float(np.exp(u))), bounds=ends, method="bounded", options={"xatol": SCALE_TOL}
+    )
     return float(np.exp(found.x))
 
 
@@ -244,9 +252,9 @@ def _terms(p: Floats, d2: Floats, student: bool, mass: float) -> Floats:
 def weight_mass(Y: Floats, student: bool) -> Floats:
     """sum_(l != i) w_il of every point."""
     out = np.empty(len(Y))
-    for part in block_slices(len(Y), max(1, 4_000_000 // len(Y))):
+    for part in block_slices(len(Y), max(1, TABLED // len(Y))):
         d2 = np.asarray(sum((Y[part, c, None] - Y[None, :, c]) ** 2 for c in range(Y.shape[1])))
         w = 1.0 / (1.0 + d2) if student else np.exp(-d2)
         w[np.arange(len(w)), np.arange(part.start, part.stop)] = 0.0
         out[part] = w.sum(axis=1)
-    return np.maximum(out, 1e-300)
+    return np.maximum(out, NO_DIVISOR)

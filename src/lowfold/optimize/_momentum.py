@@ -15,7 +15,9 @@ Callback = Callable[[int, float, Floats], object]
 
 LOOK = 50  # iterations between two looks at the cost
 SWITCH = 250  # iterations with the smaller momentum of the default schedule, and of early exaggeration
-GAIN = 0.01  # smallest gain
+SLOW, FAST = 0.5, 0.8  # momentum before and after, van der Maaten & Hinton (2008)
+GAIN = 0.01  # smallest gain: a coordinate whose gradient swings to and fro comes to rest, but can move again
+FASTER, SLOWER = 0.2, 0.8  # added to a gain, or multiplied with it, Jacobs (1988)
 
 
 class Cost(Protocol):
@@ -39,7 +41,7 @@ class Layout:
 
 def default_momentum(t: int) -> float:
     """alpha(t): 0.5 for the first 250 iterations, then 0.8."""
-    return 0.5 if t < SWITCH else 0.8
+    return SLOW if t < SWITCH else FAST
 
 
 def momentum_descent(
@@ -77,7 +79,7 @@ def momentum_descent(
         rate = learning_rate(now) if callable(learning_rate) else learning_rate
         slope = cost.gradient(Y, now)
         if gains:
-            gain = np.maximum(np.where(step * slope < 0, gain + 0.2, gain * 0.8), GAIN)
+            gain = np.maximum(np.where(step * slope < 0, gain + FASTER, gain * SLOWER), GAIN)
         step = momentum(t) * step - rate * gain * slope
         Y = Y + step
         Y -= Y.mean(axis=0)

@@ -25,13 +25,14 @@ from scipy.sparse import csr_array
 from lowfold._core.extras import load_extra
 from lowfold._core.jit import compiled
 from lowfold._core.parallel import block_slices, resolve_jobs, run_blocks
+from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._cuda import active
 from lowfold._cuda._descend import COLUMNS, student_sums
 
 LOOPS = "lowfold.optimize._neighbor_loops"
-STRIP = 256
+STRIP = 256  # points of a strip: its sums stay in the nearest cache
 
 
 class Affinities(Protocol):
@@ -156,7 +157,7 @@ def _student(Y: Floats, n_jobs: int | None, device: str) -> tuple[Floats, float]
     used = active(Run(device=device)) if Y.shape[1] <= COLUMNS else None
     if used is not None:
         push, masses = student_sums(used, Y)
-        return push, max(float(masses.sum()), 1e-300)
+        return push, max(float(masses.sum()), NO_DIVISOR)
     loops = compiled(LOOPS)
     YT = np.ascontiguousarray(Y.T)
     out, mass = np.zeros_like(YT), np.zeros(len(Y))
@@ -167,7 +168,7 @@ def _student(Y: Floats, n_jobs: int | None, device: str) -> tuple[Floats, float]
         out[:, part] = mine
 
     strips(len(Y), work, n_jobs)
-    return np.ascontiguousarray(out.T), max(float(mass.sum()), 1e-300)
+    return np.ascontiguousarray(out.T), max(float(mass.sum()), NO_DIVISOR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +238,7 @@ def _gaussian_masses(Y: Floats, n_jobs: int | None) -> Floats:
         lambda part: loops.gaussian_mass(YT, part.start, np.ascontiguousarray(YT[:, part]), mass[part]),
         n_jobs,
     )
-    return np.maximum(mass, 1e-300)
+    return np.maximum(mass, NO_DIVISOR)
 
 
 def row_divergence(P: Floats, Y: Floats, rows: Floats, student: bool) -> tuple[Floats, Floats]:

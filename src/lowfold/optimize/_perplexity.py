@@ -11,10 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lowfold._core.rounding import LARGEST_EXPONENT, NO_DIVISOR
 from lowfold._core.types import Floats
 
 ACCURACY = 1e-9  # of the entropy, in nats
-STEPS = 200
+STEPS = 200  # an end for rows where no beta gives the perplexity; halving the bracket alone takes sixty
+# Logarithms of beta beyond which exp leaves float64, and the width of a bracket that halving cannot make narrower.
+BRACKET, NARROW, NARROW_JOINT = LARGEST_EXPONENT, 1e-14, 1e-13
 STEEPEST = 100.0  # log beta, in units of the mean squared distance: beyond, only coincident points count
 
 
@@ -48,7 +51,7 @@ def row_bandwidths(squared: Floats, perplexity: float) -> Bandwidths:
     scale = np.where(mean > 0, mean, 1.0)
     E /= scale[:, None]
     log_beta = np.zeros(len(E))
-    low, high = np.full(len(E), -700.0), np.full(len(E), 700.0)
+    low, high = np.full(len(E), -BRACKET), np.full(len(E), BRACKET)
     open_rows = np.flatnonzero(mean > 0)
     for _ in range(STEPS):
         if len(open_rows) == 0:
@@ -66,15 +69,15 @@ def row_bandwidths(squared: Floats, perplexity: float) -> Bandwidths:
             newton = log_beta[open_rows] - gap / slope
         lo, hi = low[open_rows], high[open_rows]
         now = log_beta[open_rows]
-        middle = np.where(hi >= 700.0, now + 2.0, np.where(lo <= -700.0, now - 2.0, (lo + hi) / 2))
+        middle = np.where(hi >= BRACKET, now + 2.0, np.where(lo <= -BRACKET, now - 2.0, (lo + hi) / 2))
         inside = np.isfinite(newton) & (newton > lo) & (newton < hi) & (np.abs(newton - now) < 3.0)
-        done = (np.abs(gap) <= ACCURACY) | (hi - lo < 1e-14 * np.maximum(1.0, np.abs(lo))) | (now > STEEPEST)
+        done = (np.abs(gap) <= ACCURACY) | (hi - lo < NARROW * np.maximum(1.0, np.abs(lo))) | (now > STEEPEST)
         log_beta[open_rows] = np.where(done, now, np.where(inside, newton, middle))
         open_rows = open_rows[~done]
     beta = np.exp(log_beta)
     mass = np.where(finite, np.exp(-beta[:, None] * E), 0.0).sum(axis=1)
     beta = beta / scale
-    return Bandwidths(beta, np.log(np.maximum(mass, 1e-300)) - beta * near[:, 0])
+    return Bandwidths(beta, np.log(np.maximum(mass, NO_DIVISOR)) - beta * near[:, 0])
 
 
 def row_probabilities(squared: Floats, bandwidths: Bandwidths) -> Floats:
@@ -96,7 +99,7 @@ def joint_bandwidth(blocks: Callable[[], Iterator[Floats]], n: int, perplexity: 
         near = min(near, float(block.min()))
         mean += float(np.sum(block, where=np.isfinite(block))) / (n * (n - 1))
     scale = mean - near if mean > near else 1.0
-    low, high, log_beta = -700.0, 700.0, 0.0
+    low, high, log_beta = -BRACKET, BRACKET, 0.0
     for _ in range(STEPS):
         beta = np.exp(log_beta) / scale
         mass = moment = 0.0
@@ -106,12 +109,12 @@ def joint_bandwidth(blocks: Callable[[], Iterator[Floats]], n: int, perplexity: 
             mass += float(w.sum())
             moment += float(w @ E)
         gap = np.log(mass) + beta * moment / mass - target
-        if abs(gap) <= ACCURACY or high - low < 1e-13 or log_beta > STEEPEST:
+        if abs(gap) <= ACCURACY or high - low < NARROW_JOINT or log_beta > STEEPEST:
             break
         low, high = (log_beta, high) if gap > 0 else (low, log_beta)
-        if high >= 700.0:
+        if high >= BRACKET:
             log_beta += 2.0
-        elif low <= -700.0:
+        elif low <= -BRACKET:
             log_beta -= 2.0
         else:
             log_beta = (low + high) / 2

@@ -10,6 +10,7 @@ from lowfold._core.types import Floats
 from lowfold.optimize._descend import descend_rows, polish_rows
 from lowfold.optimize._stress import LOOPS, NOWHERE, WEIGHTS
 
+FLAT = 1e-10  # of the largest eigenvalue of Yc'Yc: a direction that the points hardly have does not place a new one
 _NO_MATRIX = np.empty((0, 0))
 
 
@@ -24,9 +25,7 @@ def triangulate(squared: Floats, Y: Floats) -> Floats:
     gap = np.where(np.isfinite(gap), gap - np.nanmean(np.where(np.isfinite(gap), gap, np.nan), axis=1)[:, None], 0.0)
     # einsum and not a matrix product: each new point gets the same bits in whatever batch it comes
     along = np.einsum("mn,nd->md", gap, Yc)
-    return np.asarray(
-        0.5 * np.einsum("md,de->me", along, np.linalg.pinv(Yc.T @ Yc, rcond=1e-10, hermitian=True)) + mean
-    )
+    return np.asarray(0.5 * np.einsum("md,de->me", along, np.linalg.pinv(Yc.T @ Yc, rcond=FLAT, hermitian=True)) + mean)
 
 
 def place_rows(

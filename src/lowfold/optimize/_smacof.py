@@ -12,6 +12,10 @@ from lowfold._core.types import Floats
 from lowfold.optimize._momentum import Callback
 from lowfold.optimize._stress import Sums, Terms
 
+SUFFICIENT = 1e-4  # share of the predicted fall that a step must reach (Armijo); Nocedal & Wright (2006), Section 3.1
+# Cosine between a move and the change of the gradient: below, it tells no positive curvature but rounding, and the
+# inverse Hessian built from it would not be positive definite.
+CURVED = 1e-10
 MEMORY = 10  # moves that the curvature is learned from
 
 
@@ -109,7 +113,7 @@ def _step(terms: Terms, at: _Place, memory: _Curvature) -> _Place:
     if slope < 0:
         Y = at.Y + move
         sums = terms.sums(Y)
-        if sums.raw <= at.value + 1e-4 * slope:
+        if sums.raw <= at.value + SUFFICIENT * slope:
             return _Place(Y, at.VY + V_move, sums, terms.solve(sums.BY))
     memory.pairs.clear()
     Y = 2.0 * at.G - at.Y
@@ -125,7 +129,7 @@ class _Curvature:
 
     def learn(self, old: _Place, new: _Place) -> None:
         s, y = new.Y - old.Y, new.gradient - old.gradient
-        if (s * y).sum() > 1e-10 * np.linalg.norm(s) * np.linalg.norm(y):
+        if (s * y).sum() > CURVED * np.linalg.norm(s) * np.linalg.norm(y):
             self.pairs.append((s, new.VY - old.VY, y, new.steepest - old.steepest))
 
     def direction(self, at: _Place) -> tuple[Floats, Floats]:

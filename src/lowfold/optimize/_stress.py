@@ -30,6 +30,7 @@ from lowfold._core.types import Floats
 Strip = tuple[NDArray[np.floating], int]
 
 LOOPS = "lowfold.optimize._stress_loops"
+EDGES, EDGE_BLOCKS = 50_000, 8  # edges of a block at least; blocks at most, since each has its own sums for all points
 STRIP = 256  # points of a strip: its sums stay in the nearest cache
 FACTORED = 3_000  # up to this many points V is factored once; beyond, solved by conjugate gradients
 NOWHERE = -(2**40)  # "own" of a strip that holds none of the points it is compared with
@@ -269,8 +270,7 @@ class EdgeTerms:
         return len(self.weight) == 0 and 2 * len(self.i) == self.n * (self.n - 1)
 
     def _blocks(self) -> list[slice]:
-        # few blocks, because each has its own sums for all points; added in block order
-        return block_slices(len(self.i), max(50_000, -(-len(self.i) // 8)))
+        return block_slices(len(self.i), max(EDGES, -(-len(self.i) // EDGE_BLOCKS)))
 
     def sums(self, Y: Floats) -> Sums:
         parts = self._blocks()
