@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import Floats
 
+ORTHONORMAL = 1e-6  # of 1: what a basis stored in float32 may be off by
 BASES = ("standard", "walsh", "cosine")
 
 
@@ -48,7 +49,7 @@ def compression_error(
     """
     A = np.asarray(X, dtype=np.float64) - np.asarray(mean, dtype=np.float64)
     B = orthonormal_basis(basis, A.shape[1]) if isinstance(basis, str) else np.asarray(basis, dtype=np.float64)
-    if B.ndim != 2 or B.shape[0] != A.shape[1] or np.abs(B.T @ B - np.eye(B.shape[1])).max(initial=0.0) > 1e-6:
+    if B.ndim != 2 or B.shape[0] != A.shape[1] or np.abs(B.T @ B - np.eye(B.shape[1])).max(initial=0.0) > ORTHONORMAL:
         raise InvalidInput(f"basis must have {A.shape[1]} rows and orthonormal columns; got shape {B.shape}")
     d = np.atleast_1d(np.asarray(terms, dtype=np.int64))
     if d.min() < 0 or d.max() > B.shape[1]:

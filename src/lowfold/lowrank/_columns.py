@@ -21,6 +21,7 @@ from lowfold._core.warn import warn
 from lowfold.lowrank._check import rank, symmetric
 from lowfold.lowrank._results import Compressed, Nystrom
 
+NOT_PSD = 1e-8  # of the largest eigenvalue, below 0: more than rounding of a product of factors leaves
 SINGULAR = 1e-12  # share of the largest eigenvalue below which a direction of the sampled block has no digits
 
 
@@ -131,7 +132,7 @@ def sample_kdpp(G: ArrayLike, k: int, *, random_state: object = None) -> Ints:
     k = rank(k, n)
     rng = generator(random_state)
     values, V = np.linalg.eigh(G)
-    if values[0] < -1e-8 * max(float(values[-1]), 0.0) or values[-1] <= 0:
+    if values[0] < -NOT_PSD * max(float(values[-1]), 0.0) or values[-1] <= 0:
         raise InvalidInput(f"G must be positive semidefinite for determinants to be a law; got {values[0]:.3g}")
     values = np.where(values > n * np.finfo(float).eps * values[-1], values, 0.0)
     if int((values > 0).sum()) < k:

@@ -16,6 +16,9 @@ from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats
 from lowfold.lowrank._scatter import Scatter
 
+# Numbers of a block, 4 MB, and its rows at least; groups of blocks, each with sums of its own, fixed so that threads
+# change no bit.
+BLOCK, LEAST_ROWS, GROUPS = 2**19, 64, 8
 FLOOR = 1e-12  # smallest noise variance, as a share of the mean variance of a feature
 
 
@@ -69,8 +72,8 @@ def em_step(model: Latent, X: AnyFloats, floor: float, run: Run) -> tuple[Latent
     """
     n, D = X.shape
     d = model.W.shape[1]
-    parts = block_slices(n, max(64, 2**19 // max(D, (d + 1) ** 2)))
-    groups = min(8, len(parts))
+    parts = block_slices(n, max(LEAST_ROWS, BLOCK // max(D, (d + 1) ** 2)))
+    groups = min(GROUPS, len(parts))
     H = np.zeros((groups, D, (d + 1) ** 2))
     r = np.zeros((groups, D, d + 1))
     Z = np.zeros((groups, (d + 1) ** 2))

@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.types import Floats
+
+DISORDER = 1e-9  # of the largest: eigenvalues that coincide may come out of a solver in either order
 
 
 def explained_energy(values: ArrayLike, *, total: float | None = None) -> Floats:
@@ -26,7 +29,7 @@ def explained_energy(values: ArrayLike, *, total: float | None = None) -> Floats
 def dimension_by_energy(values: ArrayLike, share: float = 0.95, *, total: float | None = None) -> int:
     """The smallest d whose directions keep at least `share` of the energy; share 1 gives the rank.
 
-    Energy is compared up to rounding (1e-12), so that exact low-rank data do not ask for a direction of noise.
+    Energy is compared up to rounding, so that exact low-rank data do not ask for a direction of noise.
 
     >>> dimension_by_energy([6.0, 3.0, 1.0], 0.9)
     2
@@ -34,7 +37,7 @@ def dimension_by_energy(values: ArrayLike, share: float = 0.95, *, total: float 
     if not 0 < share <= 1:
         raise InvalidInput(f"share must be above 0 and at most 1; got {share!r}")
     energy = explained_energy(values, total=total)
-    reached = energy >= share - 1e-12
+    reached = energy >= share - ROUNDING
     if not reached.any():
         raise InvalidInput(
             f"the {len(energy)} eigenvalues given keep only {energy[-1]:.4f} of the total, less than share = {share}; "
@@ -62,6 +65,6 @@ def _descending(values: ArrayLike) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size == 0 or not np.isfinite(array).all():
         raise InvalidInput(f"values must be a list of finite eigenvalues; got shape {array.shape}")
-    if np.any(np.diff(array) > 1e-9 * np.abs(array).max()):
+    if np.any(np.diff(array) > DISORDER * np.abs(array).max()):
         raise InvalidInput("values must stand in descending order, as a fitted model's eigenvalues_ do")
     return np.maximum(array, 0.0)

@@ -16,11 +16,12 @@ import scipy.linalg
 from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.rounding import ROUNDING
 from lowfold.lowrank._check import matrix, rank
 
-ROUNDING = 1e-12  # share of the largest singular value below which an error is rounding, not approximation
+NO_ERROR = 10  # roundings: the norm of a difference of two matrices that are equal but for it
 WELL_CONDITIONED = 100.0  # condition number up to which truncating a factorisation costs two digits at most
-MONOTONE = 1e-12  # share of the largest diagonal entry by which a later one may exceed an earlier one
+MONOTONE = ROUNDING  # share of the largest diagonal entry by which a later one may exceed an earlier one
 
 
 class ErrorRatios(NamedTuple):
@@ -77,7 +78,7 @@ def approximation_error(A: ArrayLike, B: ArrayLike, d: int) -> ErrorRatios:
 def _ratio(error: float, least: float, floor: float) -> float:
     if least > floor:
         return error / least
-    return 1.0 if error <= 10 * floor else math.inf
+    return 1.0 if error <= NO_ERROR * floor else math.inf
 
 
 def subspace_distance(U: ArrayLike, V: ArrayLike) -> float:

@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.types import Floats
+
+# The step of Infomax: at most RATE, where the natural gradient is still stable; less after a gradient that grew, and a
+# little more after each that did not.
+RATE, SLOWER, FASTER = 0.5, 0.7, 1.02
+NO_GAIN = 1e-10  # nats: entropies of a turned pair are sums over all rows, and differ by rounding
 
 
 def spacing_entropy(u: ArrayLike) -> Floats:
@@ -21,7 +27,7 @@ def spacing_entropy(u: ArrayLike) -> Floats:
     if n < 4:
         raise InvalidInput(f"an entropy needs at least 4 values; got {n}")
     m = int(np.sqrt(n))
-    gaps = np.maximum(rows[:, m:] - rows[:, :-m], 1e-12 * max(float(np.ptp(rows)), np.finfo(float).tiny))
+    gaps = np.maximum(rows[:, m:] - rows[:, :-m], ROUNDING * max(float(np.ptp(rows)), np.finfo(float).tiny))
     return np.asarray(np.log((n + 1) / m * gaps).mean(axis=1))
 
 
@@ -40,7 +46,7 @@ def infomax(Z: Floats, *, max_iter: int, tol: float) -> tuple[Floats, int, bool]
     ones. The step shrinks when the gradient grows. Also the steps taken, and whether it came to rest.
     """
     n, d = Z.shape
-    W, rate, former = np.eye(d), 0.5, np.inf
+    W, rate, former = np.eye(d), RATE, np.inf
     for step in range(1, max_iter + 1):
         U = Z @ W.T
         T = np.tanh(U)
@@ -49,7 +55,7 @@ def infomax(Z: Floats, *, max_iter: int, tol: float) -> tuple[Floats, int, bool]
         size = float(np.abs(G).max())
         if size <= tol:
             return W, step, True
-        rate = rate * 0.7 if size > former else min(rate * 1.02, 0.5)
+        rate = rate * SLOWER if size > former else min(rate * FASTER, RATE)
         former = size
         W = W + rate * G @ W
     return W, max_iter, False
@@ -73,7 +79,7 @@ def least_dependent(Z: Floats, *, angles: int = 150, max_iter: int = 20) -> tupl
                 fine = np.asarray(best + np.linspace(-1, 1, 21) * (np.pi / 2 / angles), dtype=np.float64)
                 theta = float(fine[np.argmin(_turned_entropy(pair, fine))])
                 gain = _turned_entropy(pair, np.array([0.0, theta]))
-                if gain[1] < gain[0] - 1e-10:
+                if gain[1] < gain[0] - NO_GAIN:
                     c, s = np.cos(theta), np.sin(theta)
                     W[[i, j]] = np.array([[c, s], [-s, c]]) @ W[[i, j]]
                     moved = True

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.operators import DenseOperator, Operator
-from lowfold._core.parallel import block_slices
+from lowfold._core.parallel import row_slices
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.lowrank._principal import range_basis
@@ -63,9 +64,9 @@ def linearised(
         )
     to_axes = V / s
     Z = np.empty((len(X), len(s)))
-    for part in block_slices(len(X), max(256, 2**20 // X.shape[1])):
+    for part in row_slices(*X.shape):
         Z[part] = np.subtract(X[part], mean, dtype=np.float64) @ to_axes  # Z'M Z = I
     T = Z.T @ K.apply(Z)
     inner = replace(run, solver="auto", verbose=False)
-    pairs = smallest(DenseOperator((T + T.T) / 2, psd=True), d, negligible=1e-12, run=inner)
+    pairs = smallest(DenseOperator((T + T.T) / 2, psd=True), d, negligible=ROUNDING, run=inner)
     return Linearised(mean, fix_signs(to_axes @ pairs.vectors), pairs, len(s))

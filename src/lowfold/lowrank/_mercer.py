@@ -16,11 +16,14 @@ from numpy.typing import ArrayLike
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.parallel import single_threaded_blas
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
 from lowfold.spectral._types import fix_signs
 
 Gram = Callable[[Floats, Floats], Floats]
+
+ASYMMETRY = 1e-9  # of the largest value: a kernel written as a formula gives k(x, y) and k(y, x) equal to rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +53,7 @@ class MercerExpansion:
 
     def features(self, X: ArrayLike, terms: int) -> Floats:
         """The feature map phi_i(x) = sqrt(lambda_i) psi_i(x) at new points, psi by Nystrom."""
-        if self.values[terms - 1] <= 1e-12 * self.values[0]:
+        if self.values[terms - 1] <= ROUNDING * self.values[0]:
             raise InvalidInput(
                 f"only eigenvalues above 0 give features; the first {terms} include {self.values[terms - 1]:g}"
             )
@@ -123,7 +126,7 @@ def karhunen_loeve_coefficients(expansion: MercerExpansion, paths: ArrayLike, te
 def _expand(kernel: Gram, nodes: Floats, weights: Floats) -> MercerExpansion:
     root = np.sqrt(weights)
     K = np.asarray(kernel(nodes, nodes), dtype=np.float64)
-    if np.abs(K - K.T).max() > 1e-9 * max(float(np.abs(K).max()), np.finfo(float).tiny):
+    if np.abs(K - K.T).max() > ASYMMETRY * max(float(np.abs(K).max()), np.finfo(float).tiny):
         raise InvalidInput("a kernel must be symmetric, k(x, y) = k(y, x); this one is not")
     with single_threaded_blas():
         values, vectors = stacked_eigh(root[:, None] * K * root[None, :])

@@ -18,6 +18,7 @@ from lowfold._core.types import Floats, Ints
 from lowfold.lowrank._check import matrix, rank, symmetric
 from lowfold.lowrank._results import Cholesky, PivotedLU, PivotedQR
 
+NOT_PSD = 1e-6  # of the largest diagonal entry, below 0: subtracting a factor leaves less, by far, of a psd matrix
 MOST_EXCHANGES = 1000  # each multiplies |det R11| by f > 1 at least: thousands would mean rounding, not progress
 
 
@@ -170,7 +171,7 @@ def _by_columns(column: Callable[[int], Floats], diagonal: Floats, k: int | None
 
 def _nonnegative(remaining: Floats, size: Floats) -> Floats:
     """Rounding below zero is zero; a large negative entry means that G is not positive semidefinite."""
-    if remaining.min(initial=0.0) < -1e-6 * max(float(np.abs(size).max()), np.finfo(float).tiny):
+    if remaining.min(initial=0.0) < -NOT_PSD * max(float(np.abs(size).max()), np.finfo(float).tiny):
         raise InvalidInput(
             f"G is not positive semidefinite: {remaining.min():.3g} is left on its diagonal; use vsv, or add a "
             "constant to the diagonal"

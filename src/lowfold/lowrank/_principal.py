@@ -10,15 +10,21 @@ import scipy.linalg
 from lowfold._core.errors import SolverFailed
 from lowfold._core.memory import fits, require
 from lowfold._core.operators import DenseOperator
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import AnyFloats, Floats
 from lowfold.lowrank._scatter import Scatter, centred, triangular_factor
 from lowfold.spectral._doors import largest, warn_if_poor
 from lowfold.spectral._power import power_method
-from lowfold.spectral._types import Eigenpairs, fix_signs
+from lowfold.spectral._types import ZERO, Eigenpairs, fix_signs
 
 SINGLE = 2**22  # values of float32 data from which the products are made in float32 first
+# `krylov` passes over the data, `covariance` makes a matrix of the smaller side: from so many rows on, and for at most
+# one axis in so many, the passes are the cheaper.
+PASSES_FROM, PASSES_SHARE = 2_000, 20
+FEW = 8  # an axis in so many at most: else the corrections of a float32 product cost more than the product in float64
+DEAD = 1e-8  # of the longest image under Xc': the root of float64's rounding, which is what a Gram matrix leaves of 0
 LOST = 1e-7  # a Gram matrix squares singular values: directions below this share of the first have no digits left
 ROUTES = ("auto", "covariance", "gram", "svd", "krylov", "power")
 
@@ -44,7 +50,7 @@ def select_route(n: int, D: int, k: int) -> str:
     fails the matrix is summed in float64.
     """
     small = min(n, D)
-    if small > 2_000 and 20 * k <= small:
+    if small > PASSES_FROM and PASSES_SHARE * k <= small:
         return "krylov"
     return "covariance" if n >= D else "gram"
 
@@ -65,14 +71,14 @@ def principal_axes(X: AnyFloats, mean: Floats, k: int, *, divisor: float | None 
             lost = values[-1] < LOST**2 * values[0] or (route != "krylov" and gap == 0.0 and values[-1] < values[0])
             if lost and fits(_svd_bytes(n, D)):
                 return _svd(scatter, k, run)
-            if values[-1] > 1e-12 * values[0]:
+            if values[-1] > ZERO * values[0]:
                 warn_if_poor(axes.pairs)
     return axes
 
 
 def _negligible(run: Run) -> float:
     """Share of the first eigenvalue below which the last is not warned about; with "auto" the caller judges."""
-    return 1.0 if run.solver == "auto" else 1e-12
+    return 1.0 if run.solver == "auto" else ZERO
 
 
 def _inner(run: Run) -> Run:
@@ -101,7 +107,7 @@ def _gram(scatter: Scatter, k: int, run: Run) -> Axes:
 def _leading(scatter: Scatter, k: int, run: Run) -> tuple[Eigenpairs, float]:
     """Leading eigenpairs of the matrix itself, and its trace."""
     X = scatter.X
-    if X.dtype == np.float32 and X.size >= SINGLE and 8 * k <= scatter.n and scatter.weights is None:
+    if X.dtype == np.float32 and X.size >= SINGLE and FEW * k <= scatter.n and scatter.weights is None:
         pairs = _corrected(scatter, k, run)
         if pairs is not None:
             return pairs, scatter.trace()
@@ -163,7 +169,7 @@ def _svd(scatter: Scatter, k: int, run: Run) -> Axes:
     gap = float(values[k - 1] - values[k]) if len(values) > k else float("inf")
     V = fix_signs(np.ascontiguousarray(Vt[:k].T))
     pairs = Eigenpairs(values[:k], V, 0.0, gap, "svd", 1)
-    if len(s) > k and s[k - 1] > 1e-12 * s[0] and s[k - 1] - s[k] <= 1e-12 * s[0]:
+    if len(s) > k and s[k - 1] > ZERO * s[0] and s[k - 1] - s[k] <= ROUNDING * s[0]:
         warn_if_poor(replace(pairs, gap=0.0))
     return Axes(V, pairs, float(values.sum()))
 
@@ -191,7 +197,7 @@ def _lifted(scatter: Scatter, U: Floats) -> Floats:
     for part in parts:
         V += scatter.rows(part).T @ U[part]
     norms = np.linalg.norm(V, axis=0)
-    dead = norms <= 1e-8 * max(float(norms.max(initial=0.0)), np.finfo(float).tiny)
+    dead = norms <= DEAD * max(float(norms.max(initial=0.0)), np.finfo(float).tiny)
     V = V / np.where(norms > 0, norms, 1.0)
     if dead.any():
         alive = V[:, ~dead]
@@ -224,5 +230,5 @@ def range_basis(
     kept = int((s > rank_tol * max(float(s.max(initial=0.0)), np.finfo(float).tiny)).sum())
     if energy < 1 and kept:
         share = np.cumsum(s[:kept] ** 2) / np.sum(s**2)
-        kept = int(np.argmax(share >= energy - 1e-12)) + 1
+        kept = int(np.argmax(share >= energy - ROUNDING)) + 1
     return np.ascontiguousarray(Vt[:kept].T), s[:kept]

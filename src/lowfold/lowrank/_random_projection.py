@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.parallel import TABLED, block_slices, run_blocks
 from lowfold._core.random import generator
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.types import Floats
 from lowfold.kernels._functions import squared_distances
 
@@ -151,13 +152,13 @@ def lipschitz_constants(X: Any, Y: Any) -> tuple[float, float]:
     square = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sparse else None
     A: Any = X if sparse else np.asarray(X, dtype=np.float64) - np.mean(X, axis=0, dtype=np.float64)
     B = np.asarray(Y, dtype=np.float64)
-    for part in block_slices(n, max(1, 4_000_000 // n)):
+    for part in block_slices(n, max(1, TABLED // n)):
         if square is None:
             before = squared_distances(A[part], A)
         else:
             before = np.maximum(square[part][:, None] + square[None, :] - 2 * (A[part] @ A.T).toarray(), 0.0)
         after = squared_distances(B[part], B)
-        apart = before > 1e-12 * before.max(initial=0.0)
+        apart = before > ROUNDING * before.max(initial=0.0)
         apart[np.arange(part.stop - part.start), np.arange(part.start, part.stop)] = False
         if apart.any():
             ratio = after[apart] / before[apart]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 
 from lowfold._core.parallel import block_slices
+from lowfold._core.rounding import NO_DIVISOR, ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
@@ -23,6 +24,15 @@ from lowfold.lowrank._principal import principal_axes
 
 MAD = 1.4826  # median absolute deviation of a Gaussian -> its standard deviation
 KEPT = 0.975  # share of a Gaussian's rows that the reweighting step keeps
+NO_DIRECTION = 1e-10  # of the longest row: rounding of what the former directions leave of a row
+FLAT = 1e-9  # of the largest spread, or of the median length: a direction, or a distance, that is rounding
+PROJECTED = 2**22  # numbers of a block of projections: 32 MB
+# The augmented Lagrangian of Lin, Chen & Ma (2010): mu starts at 1.25 / |X| and grows by 1.5 in each step, to an end at
+# which X + Y / mu has lost the digits of Y.
+MU, MU_GROWS, MU_MOST = 1.25, 1.5, 1e12
+# Smoothing of |r| in the reweighted least squares: 0.7 of the last, so that sixty steps take off nine digits, down to
+# FLAT of the row. RIDGE, of weights of at most 1, where a row has fewer good entries than directions.
+SMOOTHER, RIDGE = 0.7, 1e-14
 CANDIDATES, MEASURED = 1000, 5000  # directions tried, and rows their spread is measured on
 
 
@@ -35,7 +45,7 @@ def geometric_median(X: NDArray[np.floating], *, tol: float = 1e-10, max_iter: i
     size = float(np.abs(np.subtract(X, m, dtype=np.float64)).max(initial=0.0)) or 1.0
     for _ in range(max_iter):
         distance = np.linalg.norm(np.subtract(X, m, dtype=np.float64), axis=1)
-        w = 1.0 / np.maximum(distance, 1e-12 * size)
+        w = 1.0 / np.maximum(distance, ROUNDING * size)
         new = np.asarray((w @ X) / w.sum(), dtype=np.float64)
         moved = float(np.abs(new - m).max())
         m = new
@@ -61,10 +71,12 @@ def pursued_directions(Xc: Floats, k: int, *, rng: np.random.Generator) -> Float
     W = np.zeros((D, k))
     for j in range(k):
         size = np.linalg.norm(A, axis=1)
-        rows = np.flatnonzero(size > 1e-10 * max(float(np.linalg.norm(Xc[0])), float(size.max(initial=0.0)), 1e-300))
+        rows = np.flatnonzero(
+            size > NO_DIRECTION * max(float(np.linalg.norm(Xc[0])), float(size.max(initial=0.0)), NO_DIVISOR)
+        )
         rows = rows[:CANDIDATES]
         tried = (A[rows] / size[rows, None]).T
-        found = [spread(A @ tried[:, part]) for part in block_slices(len(rows), max(1, 2**22 // len(A)))]
+        found = [spread(A @ tried[:, part]) for part in block_slices(len(rows), max(1, PROJECTED // len(A)))]
         w = tried[:, int(np.argmax(np.concatenate(found)))] if len(rows) else np.zeros(D)
         W[:, j] = _beside(w, W[:, :j])
         A = A - np.outer(A @ W[:, j], W[:, j])
@@ -78,13 +90,13 @@ def inliers(Xc: Floats, W: Floats) -> NDArray[np.bool_]:
     """
     Y = Xc @ W
     size = spread(Y)
-    real = size > 1e-9 * max(float(size.max(initial=0.0)), 1e-300)
+    real = size > FLAT * max(float(size.max(initial=0.0)), NO_DIVISOR)
     inside = np.square((Y[:, real] - np.median(Y[:, real], axis=0)) / size[real]).sum(axis=1)
     inside /= chi2.ppf(KEPT, max(int(real.sum()), 1))
     # The cube root of a squared distance is nearly Gaussian (Wilson & Hilferty).
     beside = np.linalg.norm(Xc - Y @ W.T, axis=1) ** (2 / 3)
     limit = np.median(beside) + norm.ppf(KEPT) * float(spread(beside[:, None])[0])
-    limit = max(limit, 1e-9 * float(np.median(np.linalg.norm(Xc, axis=1))) ** (2 / 3))
+    limit = max(limit, FLAT * float(np.median(np.linalg.norm(Xc, axis=1))) ** (2 / 3))
     far = np.maximum(inside, beside / limit if limit > 0 else beside)
     kept = far <= 1
     if 2 * int(kept.sum()) < len(Xc):
@@ -102,7 +114,7 @@ def _beside(w: Floats, W: Floats) -> Floats:
     """w made orthogonal to the columns of W, of length 1; any such direction where nothing is left of w."""
     w = w - W @ (W.T @ w)
     size = float(np.linalg.norm(w))
-    if size <= 1e-10:
+    if size <= NO_DIRECTION:
         free = np.eye(len(W)) - W @ W.T
         w = free[:, int(np.argmax(np.diagonal(free)))]
         size = float(np.linalg.norm(w))
@@ -140,7 +152,7 @@ def _pursue(A: Floats, start: Floats, max_iter: int) -> Floats:
         if size == 0:
             return w
         new /= size
-        if np.abs(new - w).max() <= 1e-12:
+        if np.abs(new - w).max() <= ROUNDING:
             return np.asarray(new)
         w = new
     return w
@@ -175,14 +187,14 @@ def low_rank_plus_sparse(
         return LowRankSparse(np.zeros_like(X), np.zeros_like(X), 0.0, 0)
     spectral = float(np.sqrt(max(stacked_eigh(_small_gram(X))[0][-1], 0.0)))
     Y = X / max(spectral, float(np.abs(X).max()) / lam)
-    mu, S, L, residual = 1.25 / spectral, np.zeros_like(X), np.zeros_like(X), 1.0
+    mu, S, L, residual = MU / spectral, np.zeros_like(X), np.zeros_like(X), 1.0
     for step in range(1, max_iter + 1):
         L = _shrink_spectrum(X - S + Y / mu, 1 / mu)
         M = X - L + Y / mu
         S = np.sign(M) * np.maximum(np.abs(M) - lam / mu, 0.0)
         gap = X - L - S
         Y += mu * gap
-        mu = min(1.5 * mu, 1e12 / spectral)
+        mu = min(MU_GROWS * mu, MU_MOST / spectral)
         residual = float(np.linalg.norm(gap)) / norm
         if residual <= tol:
             return LowRankSparse(L, S, residual, step)
@@ -209,14 +221,14 @@ def sparse_regression(Xc: Floats, V: Floats, *, steps: int = 60) -> Floats:
     """
     Y = Xc @ V
     rest = np.abs(Xc - Y @ V.T)
-    smooth = np.maximum(np.median(rest, axis=1, keepdims=True), 1e-12 * np.abs(Xc).max(axis=1, keepdims=True))
+    smooth = np.maximum(np.median(rest, axis=1, keepdims=True), ROUNDING * np.abs(Xc).max(axis=1, keepdims=True))
     smooth = np.where(smooth > 0, smooth, 1.0)
-    floor = 1e-9 * np.maximum(np.abs(Xc).max(axis=1, keepdims=True), np.finfo(float).tiny)
-    eye = 1e-14 * np.eye(V.shape[1])
+    floor = FLAT * np.maximum(np.abs(Xc).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    eye = RIDGE * np.eye(V.shape[1])
     for _ in range(steps):
         w = 1.0 / np.maximum(np.abs(Xc - Y @ V.T), smooth)
         w /= w.max(axis=1, keepdims=True)
         G = np.einsum("mj,ja,jb->mab", w, V, V, optimize=True) + eye
         Y = np.linalg.solve(G, ((w * Xc) @ V)[:, :, None])[:, :, 0]
-        smooth = np.maximum(0.7 * smooth, floor)
+        smooth = np.maximum(SMOOTHER * smooth, floor)
     return np.asarray(Y)

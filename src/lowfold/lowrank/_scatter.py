@@ -16,6 +16,13 @@ from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats
 
+# Numbers of a block of rows: of a product with a few vectors, 2 MB that stay in the cache; of one with itself, where
+# the product takes the time; and of one in float32, whose sums lose digits with their length.
+THIN, SQUARE, SINGLE = 2**18, 2**20, 2**21
+GROUP_NUMBERS, GROUPS = 2**25, (2, 16)  # numbers of all groups' sums together, 256 MB; groups, at least and at most
+# Rows of a block that is factored, at least, and in columns; factors side by side.
+TALL, TALL_COLUMNS, FACTORS = 1024, 4, 8
+
 
 @dataclass(frozen=True, eq=False)
 class Scatter:
@@ -55,7 +62,7 @@ class Scatter:
         return out / self.divisor
 
     def _parts(self) -> list[slice]:
-        return block_slices(self.X.shape[0], max(1, 2**18 // max(self.X.shape[1], 1)))
+        return block_slices(self.X.shape[0], max(1, THIN // max(self.X.shape[1], 1)))
 
     def _sum(self, term: Callable[[Floats, slice], Floats], shape: tuple[int, int]) -> Floats:
         return grouped_sum(self.X.shape[0], self._parts(), lambda p: term(self.rows(p), p), shape, self.n_jobs)
@@ -65,14 +72,14 @@ class Scatter:
         size = (self.n, self.n)
         n, D = self.X.shape
         if not self.dual:
-            parts = block_slices(n, max(1, 2**20 // max(D, 1)))  # longer than for `apply`: the product takes the time
+            parts = block_slices(n, max(1, SQUARE // max(D, 1)))
 
             def outer(part: slice) -> Floats:
                 block = self.rows(part)
                 return block.T @ block
 
             return grouped_sum(n, parts, outer, size, self.n_jobs) / self.divisor
-        columns = block_slices(D, max(1, 2**20 // max(self.n, 1)))
+        columns = block_slices(D, max(1, SQUARE // max(self.n, 1)))
         root = None if self.weights is None else np.sqrt(self.weights)[:, None]
 
         def term(part: slice) -> Floats:
@@ -88,7 +95,7 @@ class Scatter:
         Half the time of `dense`; for float32 rows the error is a few 1e-7 of the largest eigenvalue. Not weighted.
         """
         n, D = self.X.shape
-        cut = block_slices(D if self.dual else n, max(1, 2**21 // max(n if self.dual else D, 1)))
+        cut = block_slices(D if self.dual else n, max(1, SINGLE // max(n if self.dual else D, 1)))
 
         def term(part: slice) -> NDArray[np.float32]:
             rows, mean = (self.X[:, part], self.mean[part]) if self.dual else (self.X[part], self.mean)
@@ -123,7 +130,7 @@ def grouped_sum(
     n: int, parts: list[slice], term: Callable[[slice], AnyFloats], shape: tuple[int, int], n_jobs: int | None
 ) -> Floats:
     """Sum of term(part): each of a few groups adds its own parts in order, the groups are added in order."""
-    groups = int(np.clip(2**25 // max(shape[0] * shape[1], 1), 2, 16))
+    groups = int(np.clip(GROUP_NUMBERS // max(shape[0] * shape[1], 1), *GROUPS))
     groups = min(groups, max(len(parts), 1))
     sums = np.zeros((groups, *shape))
 
@@ -141,8 +148,8 @@ def triangular_factor(X: AnyFloats, mean: Floats, *, weights: Floats | None = No
     Its singular values are those of Xc to rounding, also the small ones; those of Xc'Xc lose half the digits.
     """
     n, D = X.shape
-    parts = block_slices(n, max(1024, 4 * D))
-    groups = max(1, min(8, len(parts)))
+    parts = block_slices(n, max(TALL, TALL_COLUMNS * D))
+    groups = max(1, min(FACTORS, len(parts)))
     factors: list[Floats] = [np.empty((0, D))] * groups
 
     def work(g: int) -> None:

@@ -15,7 +15,7 @@ from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import Floats
 from lowfold.lowrank._principal import Axes
 from lowfold.spectral._doors import largest
-from lowfold.spectral._types import Eigenpairs, fix_signs
+from lowfold.spectral._types import NEGLIGIBLE, Eigenpairs, fix_signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def sparse_axes(X: SparseRows, mean: Floats, k: int, *, run: Run) -> Axes:
     scatter = SparseScatter(X, mean, float(max(n - 1, 1)), dual=n < D)
     route = run.solver if run.solver in ("auto", "krylov", "dense") else "auto"
     with run.stage("principal axes (sparse)"):
-        pairs = largest(scatter, k, negligible=1e-10, run=replace(run, solver=route))
+        pairs = largest(scatter, k, negligible=NEGLIGIBLE, run=replace(run, solver=route))
         V = pairs.vectors
         if scatter.dual:
             V = np.linalg.qr(scatter.back(V))[0]  # of zero variance: some direction orthogonal to the others

@@ -19,7 +19,7 @@ from lowfold._core.types import AnyFloats, Floats
 from lowfold.lowrank._principal import Axes, thin_svd
 from lowfold.lowrank._scatter import Scatter, triangular_factor
 from lowfold.spectral._doors import largest
-from lowfold.spectral._types import Eigenpairs, fix_signs
+from lowfold.spectral._types import ZERO, Eigenpairs, fix_signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Moments:
             pairs = largest(
                 DenseOperator(C, psd=True),
                 k,
-                negligible=1e-12,
+                negligible=ZERO,
                 run=Run() if run is None else replace(run, solver="auto"),
             )
             pairs = replace(pairs, values=np.maximum(pairs.values, 0.0), solver="covariance")
