@@ -10,6 +10,7 @@ import numpy as np
 
 from lowfold._core.operators import SparseOperator
 from lowfold._core.parallel import block_slices
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
 from lowfold.graph._source import Points, Source
@@ -42,7 +43,7 @@ def linear_energy(K: SparseOperator, source: Points, d: int, *, sample: int = 50
     F = np.concatenate([(X[part].astype(np.float64) - mean) @ directions for part in block_slices(len(X), 65_536)])
     F -= F.mean(axis=0)
     values, E = stacked_eigh(F.T @ F)
-    kept = values > 1e-12 * values[-1]
+    kept = values > ROUNDING * values[-1]
     if not kept.any():
         return 0.0
     G = F @ (E[:, kept] / np.sqrt(values[kept]))
@@ -52,4 +53,4 @@ def linear_energy(K: SparseOperator, source: Points, d: int, *, sample: int = 50
 def diagonal_mass(K: SparseOperator) -> Floats:
     """D = diag(K), kept above zero."""
     diagonal = K.matrix.diagonal()
-    return np.asarray(np.maximum(diagonal, 1e-12 * diagonal.mean()))
+    return np.asarray(np.maximum(diagonal, ROUNDING * diagonal.mean()))

@@ -197,7 +197,7 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     def _run(self) -> Run:
         return Run(
             solver=getattr(self, "solver", "auto"),
-            tol=getattr(self, "tol", 1e-6),
+            tol=getattr(self, "tol", Run.tol),
             rng=generator(getattr(self, "random_state", 0)),
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from lowfold._core.errors import InvalidInput, RepairWarning
 from lowfold._core.memory import fits
 from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.rounding import NO_DIVISOR, UNEVEN
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
@@ -24,11 +25,16 @@ from lowfold.methods._placing.maps import gram_coordinates
 from lowfold.metrics._pairwise import pairwise
 from lowfold.optimize._stress import Computed, EdgeTerms, Held, PairTerms
 from lowfold.spectral._doors import largest
+from lowfold.spectral._types import existing_values
 
 FLOAT32_ABOVE = 5_000  # points; dissimilarities are kept in float32 above
 LANDMARKS = 500  # points that the classical start of a large set is computed from
 PATHS_FROM = 200  # landmarks when dissimilarities are missing: shortest paths are found from these only
-ZERO_COLUMN = 1e-9
+ZERO_COLUMN = 1e-9  # of the longest column: the data have no such direction, and rounding made it
+NOISE = 0.1  # of the spread, for such a column: enough to leave the saddle, too little to disturb the others
+FITTED = 1e-12  # of the sum of squared dissimilarities: stress that no further column can lower
+ASYMMETRY = 1e-9  # of a weight: those of a formula are symmetric to rounding, and given ones are not repaired
+HELD = 0.8  # of the memory budget may go into the matrix of dissimilarities; the descent needs the rest
 
 
 class Shepard(NamedTuple):
@@ -63,7 +69,7 @@ def point_distances(source: Points, run: Run) -> Held | Computed:
     if n <= FLOAT32_ABOVE:
         return Held(np.asarray(pairwise(X.astype(np.float64, copy=False), metric=metric, n_jobs=run.n_jobs)))
     computed = Computed(n, lambda part: metric.pairwise(X, X[part]))
-    if not fits(4.0 * n * n, share=0.8):
+    if not fits(4.0 * n * n, share=HELD):
         return computed
     D = np.empty((n, n), dtype=np.float32)
     parts = block_slices(n, 256)
@@ -83,7 +89,7 @@ def held_bytes(data: Data) -> tuple[float, bool]:
         return 0.0, True
     if n <= FLOAT32_ABOVE:
         return 8.0 * n * n, True
-    held = fits(4.0 * n * n, share=0.8)
+    held = fits(4.0 * n * n, share=HELD)
     return (4.0 * n * n if held else 8.0 * n * 256), held
 
 
@@ -99,7 +105,7 @@ def symmetric_dissimilarities(D: NDArray[np.floating]) -> NDArray[np.floating]:
             uneven = max(uneven, float(gap.max()))
     size = float(np.max(D, initial=0.0, where=np.isfinite(D)))
     if uneven > 0.0:
-        if uneven > 1e-6 * size:
+        if uneven > UNEVEN * size:
             warn(
                 f"the dissimilarities are not symmetric (up to {uneven:.3g}); the mean of both directions is used",
                 RepairWarning,
@@ -127,7 +133,7 @@ def _weight_matrix(weights: Any, n: int) -> NDArray[np.floating]:
     W = np.asarray(weights)
     if W.shape != (n, n):
         raise InvalidInput(f"weights must be a matrix with a row and a column per point, {(n, n)}; got shape {W.shape}")
-    if W.min() < 0 or not np.allclose(W, W.T, rtol=1e-9, atol=0):
+    if W.min() < 0 or not np.allclose(W, W.T, rtol=ASYMMETRY, atol=0):
         raise InvalidInput("weights must be symmetric and 0 or more; use (W + W.T) / 2, and 0 for a pair to leave out")
     return np.ascontiguousarray(W, dtype=np.float64)
 
@@ -280,7 +286,7 @@ def _landmark_coordinates(across: Floats, rows: NDArray[np.int64], d: int) -> Fl
     G = CentredGram(np.ascontiguousarray(across[rows]))
     k = min(d, len(rows) - 1)
     pairs = largest(G, k, null=np.ones((len(rows), 1)), negligible=1.0)
-    kept = np.where(pairs.values > 1e-12 * max(pairs.values[0], 0.0), pairs.values, 0.0)
+    kept = existing_values(pairs.values)
     Y = gram_coordinates(across**2, G.row_means(), kept, pairs.vectors)
     return np.hstack([Y, np.zeros((len(across), d - k))])
 
@@ -288,11 +294,11 @@ def _landmark_coordinates(across: Floats, rows: NDArray[np.int64], d: int) -> Fl
 def _filled(Y: Floats, terms: PairTerms | EdgeTerms, run: Run) -> Floats:
     """A column of zeros would stay zero for ever; where stress is left it gets a little noise."""
     size = np.linalg.norm(Y, axis=0)
-    empty = size <= ZERO_COLUMN * max(float(size.max(initial=0.0)), 1e-300)
-    if not empty.any() or terms.sums(Y).scaled_raw <= 1e-12 * terms.total:
+    empty = size <= ZERO_COLUMN * max(float(size.max(initial=0.0)), NO_DIVISOR)
+    if not empty.any() or terms.sums(Y).scaled_raw <= FITTED * terms.total:
         return Y
     spread = float(np.sqrt(np.mean(Y**2))) or float(np.sqrt(terms.total)) / terms.n
-    Y[:, empty] = 0.1 * spread * run.rng.normal(size=(terms.n, int(empty.sum())))
+    Y[:, empty] = NOISE * spread * run.rng.normal(size=(terms.n, int(empty.sum())))
     return Y
 
 

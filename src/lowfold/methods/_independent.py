@@ -30,6 +30,8 @@ SUBSPACE = 10  # directions among which combinations are looked for: the smoothe
 STEPS = 60  # of the fixed point, after which it hardly moves
 FLIPS = 8  # the volume has local maxima, where a coordinate changes its sign half way: so often it is turned back
 ZETA = 1.0  # weight of the logarithm of the eigenvalue: of two coordinates as independent the smoother is taken
+GAIN = 1e-3  # of the logarithm of the volume: a turn that gains less has changed the order of a few patches
+NO_EXTENT = 1e-6  # of the mean gradient: a patch with less has no extent along the coordinate, and no say
 RIDGE = 1e-9  # relative, where neighbourhoods span fewer directions than there are coordinates
 
 
@@ -156,16 +158,16 @@ def _unflipped(volume: _Volume, V: Floats, Z: Floats) -> Floats:
     for _ in range(FLIPS):
         turned = np.linalg.lstsq(V, (V @ w)[:, None] * beyond, rcond=None)[0].T
         new, value = volume.climb(turned)
-        if value < best + 1e-3:
+        if value < best + GAIN:
             break
         w, best = new, value
     return np.asarray(w)
 
 
 def _gradients(R: Floats, H: Floats) -> Floats:
-    """(starts, patches) w' H_i w, not below a millionth of its mean: a patch without extent has no say."""
+    """(starts, patches) w' H_i w, not below NO_EXTENT of its mean."""
     g = (R[:, :, None] * R[:, None, :]).reshape(len(R), -1) @ H.T
-    return np.asarray(np.maximum(g, 1e-6 * g.mean(axis=1, keepdims=True) + np.finfo(np.float64).tiny))
+    return np.asarray(np.maximum(g, NO_EXTENT * g.mean(axis=1, keepdims=True) + np.finfo(np.float64).tiny))
 
 
 def _signed(V: Floats, W: Floats) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.parallel import row_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import Floats
@@ -41,7 +41,7 @@ def project(X: NDArray[np.floating], mean: Floats, W: Floats, run: Run) -> Float
     if isinstance(X, SparseRows):
         return np.asarray(X @ W - mean @ W)
     out = np.empty((len(X), W.shape[1]))
-    parts = block_slices(len(X), max(256, 2**20 // max(X.shape[1], 1)))
+    parts = row_slices(len(X), X.shape[1])
 
     def work(i: int) -> None:
         out[parts[i]] = np.subtract(X[parts[i]], mean, dtype=np.float64) @ W
@@ -56,7 +56,7 @@ def regression_back(Y: Floats, X: NDArray[np.floating], mean: Floats) -> Floats:
     For Y = (X - mean) W of full rank B W = I.
     """
     YtX = np.zeros((Y.shape[1], X.shape[1]))
-    for part in block_slices(len(Y), max(256, 2**20 // max(X.shape[1], 1))):
+    for part in row_slices(len(Y), X.shape[1]):
         YtX += Y[part].T @ np.subtract(X[part], mean, dtype=np.float64)
     return np.asarray(np.linalg.pinv(Y.T @ Y, hermitian=True) @ YtX)
 

@@ -23,13 +23,19 @@ from lowfold.optimize._stress import Computed, PairTerms
 
 HELD = 4_096  # points up to which P is one block in memory; beyond, its strips are made when they are needed
 ROWS = 256
+PERPLEXITY = 30.0  # the default, in the middle of the 5 to 50 of van der Maaten & Hinton (2008)
+# Spread of the first layout: their N(0, 1e-4 I), and principal components in the size that Kobak & Berens (2019)
+# advise, so small that at first all pairs attract alike. A column that is EMPTY, in shares of the first, gets noise of
+# that size.
+RANDOM, PRINCIPAL, EMPTY = 1e-2, 1e-4, 1e-9
+LANDMARKS = 500  # points that a classical start is computed from where distances are made anew in every pass
 PER_PERPLEXITY = 3  # neighbours kept for each unit of perplexity: the rest has a probability below 1e-3 or so
 
 
 def resolve_perplexity(perplexity: float | None, n: int) -> float:
     """The number asked for; None is min(30, (n - 1) / 3), at least 1."""
     if perplexity is None:
-        return max(1.0, min(30.0, (n - 1) / 3))
+        return max(1.0, min(PERPLEXITY, (n - 1) / 3))
     if perplexity < 1:
         raise InvalidInput(f"perplexity must be at least 1, that of a single neighbour; got {perplexity:g}")
     if perplexity > n - 1:
@@ -178,13 +184,13 @@ def layout_start(data: Data, init: str | NDArray[np.floating], d: int, run: Run)
             raise InvalidInput(f"init must have shape {(n, d)}, a row per point; got {Y.shape}")
         return Y
     if init == "random":
-        return 1e-2 * run.rng.normal(size=(n, d))
+        return RANDOM * run.rng.normal(size=(n, d))
     Y = _principal_start(data, d, run)
     spread = Y.std(axis=0)
     size = float(spread[0]) if spread[0] > 0 else 1.0
-    Y = 1e-4 * Y / size
-    empty = spread <= 1e-9 * size
-    Y[:, empty] = 1e-4 * run.rng.normal(size=(n, int(empty.sum())))
+    Y = PRINCIPAL * Y / size
+    empty = spread <= EMPTY * size
+    Y[:, empty] = PRINCIPAL * run.rng.normal(size=(n, int(empty.sum())))
     return Y
 
 
@@ -200,7 +206,7 @@ def _principal_start(data: Data, d: int, run: Run) -> Floats:
     if isinstance(source, Points):
         X, metric = source.X, source.metric
         computed = Computed(data.n, lambda part: metric.pairwise(X, X[part]), np.float64)
-        return classical_start(PairTerms(computed), data, d, min(500, data.n), run)
+        return classical_start(PairTerms(computed), data, d, min(LANDMARKS, data.n), run)
     terms = stress_terms(data, None, run)
     return classical_start(terms, data, d, None, run)
 

@@ -17,7 +17,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Flag, Function, Int, Null, Real, RealArray
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator, Operator, SparseOperator
-from lowfold._core.parallel import block_slices, resolve_jobs, run_blocks
+from lowfold._core.parallel import QUERIED, block_slices, resolve_jobs, run_blocks
 from lowfold._core.params import fixed, param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
@@ -36,9 +36,9 @@ from lowfold.optimize._momentum import SWITCH, Layout, default_momentum, momentu
 from lowfold.optimize._neighbor import Affinities, SparseAffinities, row_divergence
 from lowfold.optimize._perplexity import row_bandwidths, row_probabilities
 
-SEARCHED = (
-    7.0  # copies of a strip while its widths are searched: distances, squares, exponents, weights, moments
-)
+# Copies of a strip while its widths are searched: distances, squares, exponents, weights, moments.
+SEARCHED = 7.0
+BEFORE_POLISH = 1e-7  # of a new point's place: Newton's steps, which follow, double its digits
 FAR = 4.0  # radii of the layout beyond which a new point has not found a place but left
 
 
@@ -213,7 +213,7 @@ class NeighborRow(Extension):
         Y = trained.coordinates
         m = found.n
         out = np.empty((m, Y.shape[1]))
-        parts = block_slices(m, int(np.clip(8_000_000 // Y.size, 1, 64)))
+        parts = block_slices(m, int(np.clip(QUERIED // Y.size, 1, 64)))
         near = found.indices[found.indptr[:-1]]
         centre = Y.mean(axis=0)
         reach = FAR * float(np.linalg.norm(Y - centre, axis=1).max())
@@ -226,8 +226,8 @@ class NeighborRow(Extension):
                 return row_divergence(P[which], Y, rows, self.student)
 
             mean = np.einsum("mn,nd->md", P, Y)
-            first, first_cost = descend_rows(function, mean, tol=1e-7)
-            second, second_cost = descend_rows(function, Y[near[part]], tol=1e-7)
+            first, first_cost = descend_rows(function, mean, tol=BEFORE_POLISH)
+            second, second_cost = descend_rows(function, Y[near[part]], tol=BEFORE_POLISH)
             better = np.where((second_cost < first_cost)[:, None], second, first)
             polished = polish_rows(function, better)[0]
             inside = np.linalg.norm(polished - centre, axis=1) <= reach

@@ -17,11 +17,12 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from lowfold._core.errors import Disconnected, DisconnectedWarning, InvalidInput, RepairWarning, ShortcutWarning
+from lowfold._core.rounding import UNEVEN
 from lowfold._core.run import Run
 from lowfold._core.types import Ints
 from lowfold._core.warn import warn
 from lowfold.graph._components import by_size, components
-from lowfold.graph._connect import connecting_k, find_bridges
+from lowfold.graph._connect import MOST_K, connecting_k, find_bridges
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
 from lowfold.graph._shortcuts import SURE, find_shortcuts, without_edges, without_neighbors
 from lowfold.graph._source import Measured, Pairs, Source, euclidean_rows
@@ -30,8 +31,6 @@ from lowfold.kernels._patches import Patches
 from lowfold.methods._closed_classes import closed_class_labels
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.metrics._dissimilarity import asymmetry
-
-UNEVEN = 1e-6  # of the largest distance: what float32 leaves between two directions
 
 FEW = 10  # a neighbourhood that the default has grown to is at most one in so many of the points
 FEWEST = 50  # points below which a gap of the sample cannot be told from one of the data
@@ -251,7 +250,7 @@ class ByGraph:
         most = int(np.max(k))
         enough = connecting_k(near.source, most, run=run)
         if enough is None:
-            return words + f"; n_neighbors up to {min(8 * most, near.n - 1)} would not connect it"
+            return words + f"; n_neighbors up to {min(MOST_K * most, near.n - 1)} would not connect it"
         return words + f"; n_neighbors={enough} would connect it"
 
 

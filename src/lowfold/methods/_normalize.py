@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.types import Floats
 
 
@@ -23,7 +24,7 @@ def normal_map(Y: Floats, normalization: str) -> Floats:
     size = np.sqrt(np.diag(gram))
     size = np.where(size > 0, size, 1.0)
     correlation = gram / np.outer(size, size)
-    if np.abs(correlation - np.diag(np.diag(correlation))).max(initial=0.0) < 1e-12:
+    if np.abs(correlation - np.diag(np.diag(correlation))).max(initial=0.0) < ROUNDING:
         return np.diag(1.0 / size)
     try:
         lower = np.linalg.cholesky(correlation)

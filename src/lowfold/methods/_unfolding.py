@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import AccuracyWarning
-from lowfold._core.parallel import block_slices
+from lowfold._core.parallel import TABLED, block_slices
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
@@ -17,8 +17,9 @@ from lowfold.graph._source import Measured, Pairs, Points
 from lowfold.graph._types import Graph
 from lowfold.methods._fit import Connected
 from lowfold.sdp._solution import Solution
-from lowfold.spectral._types import Eigenpairs, fix_signs
+from lowfold.spectral._types import ZERO, Eigenpairs, fix_signs
 
+ROUGH = 0.01  # of the mean squared distance: what the factorised route promises
 UNBOUNDED = "no pair holds them together, so the variance has no finite optimum"
 
 
@@ -47,7 +48,7 @@ def pair_distances(data: Connected, pairs: NDArray[np.int64]) -> Floats:
     i, j = pairs.T
     if isinstance(source, Points):
         out = np.empty(len(pairs))
-        for part in block_slices(len(pairs), max(1, 4_000_000 // source.X.shape[1])):
+        for part in block_slices(len(pairs), max(1, TABLED // source.X.shape[1])):
             out[part] = source.metric.rowwise(source.X[i[part]], source.X[j[part]])
         return out
     if isinstance(source, Pairs):
@@ -82,7 +83,7 @@ def factor_pairs(factor: Floats, d: int, solver: str, iterations: int) -> Eigenp
     values, V = np.maximum(values[::-1], 0.0), V[:, ::-1]
     room = max(d + 1 - len(values), 0)
     values = np.concatenate([values, np.zeros(room)])
-    kept = values[:d] > 1e-12 * values[0]
+    kept = values[:d] > ZERO * values[0]
     vectors = np.zeros((len(factor), d))
     count = int(kept.sum())
     vectors[:, :count] = factor @ V[:, :count] / np.sqrt(values[:count])
@@ -92,7 +93,7 @@ def factor_pairs(factor: Floats, d: int, solver: str, iterations: int) -> Eigenp
 
 def warn_if_unproven(name: str, solution: Solution, way_out: str) -> None:
     """The numbers where the solver stopped short of its tolerance. The factorised route promises distances to 1%."""
-    rough = solution.solver == "factorized" and solution.violation <= 0.01
+    rough = solution.solver == "factorized" and solution.violation <= ROUGH
     if solution.converged or solution.stopped or rough:
         return
     warn(

@@ -15,6 +15,7 @@ from lowfold._core.limits import Flag
 from lowfold._core.memory import require
 from lowfold._core.operators import CentredGram
 from lowfold._core.params import param
+from lowfold._core.rounding import UNEVEN
 from lowfold._core.run import Run
 from lowfold._core.warn import warn
 from lowfold.graph._source import Measured, Pairs, Points
@@ -29,7 +30,7 @@ from lowfold.metrics._dissimilarity import asymmetry
 from lowfold.metrics._pairwise import pairwise
 from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift
-from lowfold.spectral._types import positive_values
+from lowfold.spectral._types import NEGLIGIBLE, positive_values
 
 
 class ClassicalMDS(Distances, Seeded, Solved, Method):
@@ -70,7 +71,7 @@ class ClassicalMDS(Distances, Seeded, Solved, Method):
         D = self._dissimilarities(data, run)
         shift = minimal_shift(D, run=run) if self.additive_constant else 0.0
         G = centred_gram(D, shift=shift, run=run)
-        pairs = largest(G, self.n_components, null=np.ones((data.n, 1)), negligible=1e-10, run=run)
+        pairs = largest(G, self.n_components, null=np.ones((data.n, 1)), negligible=NEGLIGIBLE, run=run)
         kept = positive_values(pairs.values, "the Gram matrix of the dissimilarities")
         left_out = G.trace() - kept.sum()
         return Fit(
@@ -124,7 +125,7 @@ def _repaired(source: Pairs, run: Run) -> NDArray[np.floating]:
             "leaves unmeasured ones out"
         )
     uneven = asymmetry(D, n_jobs=run.n_jobs)
-    if uneven > 1e-6 * size:
+    if uneven > UNEVEN * size:
         warn(
             f"the dissimilarities are not symmetric (up to {uneven:.3g}); the mean of both directions is used",
             RepairWarning,

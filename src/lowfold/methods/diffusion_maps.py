@@ -47,7 +47,7 @@ from lowfold.methods._select import selected
 from lowfold.methods._stages import FLOAT, Stage, Stages, leading_stage, read_stage, walk_stages
 from lowfold.metrics._pairwise import pairwise
 from lowfold.spectral._doors import largest
-from lowfold.spectral._types import Eigenpairs
+from lowfold.spectral._types import POOR, ZERO, Eigenpairs
 
 CONVENTIONS = ("markov", "degree", "symmetric")
 COMPLETE = 4.0  # matrices at once where all pairs are joined: distances, weights, their copy by density, the walk
@@ -201,7 +201,7 @@ class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
         profile = self._profile(data, run)
         complete = self._complete(data.source)
         walk = self._walk(data.source, None if complete else data.graph, profile, run)
-        pairs = largest(walk.operator, d, null=walk.trivial, negligible=1e-12, run=run)
+        pairs = largest(walk.operator, d, null=walk.trivial, negligible=ZERO, run=run)
         return Fit(
             coordinates=coordinates(walk, pairs, self.convention, float(self.t)),
             pairs=pairs,
@@ -317,7 +317,7 @@ class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
             raise InvalidInput(f"delta must lie between 0 and 1; got {delta!r}")
         if self.t == 0:
             raise InvalidInput("at t = 0 all coordinates weigh the same; fit with t above 0")
-        walk, k, run = self.walk(), 8, replace(self._run(), tol=1e-3)
+        walk, k, run = self.walk(), 8, replace(self._run(), tol=POOR)
         room = walk.operator.n - 1
         while True:
             k = min(k, room)

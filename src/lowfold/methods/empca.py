@@ -33,6 +33,8 @@ from lowfold.methods._parameters import Seeded
 from lowfold.methods._stages import Stages, copy_stages
 from lowfold.spectral._types import fix_signs
 
+FILLED = 2**22  # numbers of a block of rows whose missing values are filled: 32 MB
+
 
 class EMPCA(Seeded, LinearMethod):
     """PCA by expectation maximisation, with a density for the data and with missing values (NaN) where they are.
@@ -176,7 +178,7 @@ class ConditionalScores(Extension):
     def rows(self, X: AnyFloats) -> Floats:
         """The scores of every row of X."""
         out = np.empty((len(X), self.V.shape[1]))
-        for part in block_slices(len(X), max(1, 2**22 // len(self.mean))):
+        for part in block_slices(len(X), max(1, FILLED // len(self.mean))):
             rows = X[part]
             known = rows if not np.isnan(rows).any() else filled(self.model(), rows)
             out[part] = np.subtract(known, self.mean, dtype=np.float64) @ self.V

@@ -29,6 +29,8 @@ from lowfold.methods._losses import Lowered, independent
 from lowfold.methods._parameters import Seeded
 from lowfold.spectral._types import fix_signs
 
+NO_VARIANCE = 1e-14  # of the largest variance: a direction that the data have by rounding alone cannot be whitened
+
 
 class ICA(Seeded, LinearMethod):
     """Linear coordinates that are as independent of each other as can be, not only uncorrelated.
@@ -85,10 +87,9 @@ class ICA(Seeded, LinearMethod):
         mean = X.mean(axis=0, dtype=np.float64)
         axes = principal_axes(X, mean, self.n_components, divisor=len(X), run=run)
         values = axes.pairs.values
-        if values[-1] <= 1e-14 * values[0] or values[0] == 0:
-            raise InvalidInput(
-                f"ICA needs n_components directions with variance; X has only {int((values > 1e-14 * values[0]).sum())}"
-            )
+        if values[-1] <= NO_VARIANCE * values[0] or values[0] == 0:
+            found = int((values > NO_VARIANCE * values[0]).sum())
+            raise InvalidInput(f"ICA needs n_components directions with variance; X has only {found}")
         whiten = axes.V / np.sqrt(values)
         with run.stage(f"rotation ({self.algorithm})"):
             W, steps = self._rotation(project(X, mean, whiten, run), run)

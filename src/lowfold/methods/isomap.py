@@ -43,9 +43,8 @@ from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._stages import Stages, geodesic_stages
 from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift, shift_bound
-from lowfold.spectral._types import Eigenpairs, positive_values
+from lowfold.spectral._types import NEGLIGIBLE, Eigenpairs, existing_values, positive_values
 
-NO_DIRECTION = 1e-12  # share of the first eigenvalue below which one is rounding
 PATHS = ("auto", "eliminate", "sweep", "dijkstra", "floyd_warshall")
 
 
@@ -127,7 +126,7 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         D = all_geodesics(graph, method=self.paths, run=held) if among is None else among
         shift = _shift(D, self.shift, run)
         G = centred_gram(D, shift=shift, run=run)
-        pairs = largest(G, self.n_components, null=np.ones((G.n, 1)), negligible=1e-10, run=run)
+        pairs = largest(G, self.n_components, null=np.ones((G.n, 1)), negligible=NEGLIGIBLE, run=run)
         kept = positive_values(pairs.values, "the Gram matrix of the geodesics")
         row = LandmarkRow(G.row_means(), kept, pairs.vectors, shift, chosen, factors)
         return Fit(
@@ -219,11 +218,6 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         return out
 
 
-def _positive(values: Floats) -> Floats:
-    """Eigenvalues that stand for a direction; the others are 0."""
-    return np.where(values > NO_DIRECTION * max(float(values[0]), 0.0), values, 0.0)
-
-
 def _landmark_error(D: NDArray[np.floating], pairs: Eigenpairs, kept: Floats, shift: float, run: Run) -> float:
     """A tenth of the landmarks triangulated from classical MDS of the others, against where they are."""
     held, rest = held_out(len(D), run)
@@ -232,7 +226,7 @@ def _landmark_error(D: NDArray[np.floating], pairs: Eigenpairs, kept: Floats, sh
     d = min(len(kept), len(rest) - 1)
     G = centred_gram(np.ascontiguousarray(D[np.ix_(rest, rest)]), shift=shift, run=run)
     found = largest(G, d, null=np.ones((G.n, 1)), negligible=1.0, run=run)
-    positive = _positive(found.values)
+    positive = existing_values(found.values)
     row = LandmarkRow(G.row_means(), positive, found.vectors, shift)
     Z = np.zeros((len(D), d))
     try:

@@ -15,6 +15,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Flag, Real
 from lowfold._core.operators import CentredGram, DenseOperator
 from lowfold._core.params import param
+from lowfold._core.rounding import UNEVEN
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._types import Neighbors
@@ -30,10 +31,9 @@ from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, kernel_rows
 from lowfold.methods._stages import Stages, tile_stages
 from lowfold.spectral._doors import largest
-from lowfold.spectral._types import positive_values
+from lowfold.spectral._types import NEGLIGIBLE, positive_values
 
 PREIMAGES = ("barycentric", "fixed_point", "ridge")
-ASYMMETRY = 1e-6  # of the largest entry: what float32 products of rows leave
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class KernelOrPoints(AnySource):
         K = np.asarray(validate_data(method, X, dtype=FLOATS, order="C", ensure_min_samples=2))
         if K.shape[0] != K.shape[1]:
             raise InvalidInput(f"a precomputed kernel must be square; got {K.shape[0]} rows and {K.shape[1]} columns")
-        if np.abs(K - K.T).max() > ASYMMETRY * max(float(np.abs(K).max()), np.finfo(float).tiny):
+        if np.abs(K - K.T).max() > UNEVEN * max(float(np.abs(K).max()), np.finfo(float).tiny):
             raise InvalidInput("a precomputed kernel must be symmetric; this one is not: pass (K + K.T) / 2")
         return Data(None, given=K)
 
@@ -126,7 +126,7 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
         with run.stage("kernel matrix"):
             K = self._gram_of(data, k, run)
         ones = np.ones((data.n, 1)) if self.center else None
-        pairs = largest(K, self.n_components, null=ones, negligible=1e-10, run=run)
+        pairs = largest(K, self.n_components, null=ones, negligible=NEGLIGIBLE, run=run)
         kept = positive_values(pairs.values, "the kernel matrix")
         means = K.row_means() if self.center else np.zeros(data.n)
         trace = K.trace(means)

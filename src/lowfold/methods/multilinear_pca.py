@@ -28,6 +28,8 @@ from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._losses import VARIANCE, Lowered, principal
 from lowfold.methods._stages import Stages, copy_stages
 
+FINER = 1e-3  # of `tol`: the energy, which the iteration looks at, errs by the square of what the axes are off by
+
 
 def _fits_memory(method: Any, data: Data) -> None:
     X = data.points().X
@@ -87,7 +89,9 @@ class MultilinearPCA(LinearMethod):
         mean = X.mean(axis=0, dtype=np.float64)
         T = np.subtract(X, mean, dtype=np.float64)
         with run.stage("multilinear axes"):
-            modes = multilinear_axes(T, self._ranks(T), energy=self.energy, max_iter=self.max_iter, tol=1e-3 * self.tol)
+            modes = multilinear_axes(
+                T, self._ranks(T), energy=self.energy, max_iter=self.max_iter, tol=FINER * self.tol
+            )
         core = mode_product(T, modes.matrices).reshape(len(T), -1)
         d = self.n_components
         if d > min(core.shape):

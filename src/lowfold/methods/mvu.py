@@ -34,7 +34,10 @@ from lowfold.sdp._door import SOLVERS, select_unfolding_solver, unfold
 from lowfold.sdp._program import FORMS, neighbor_pairs, unfolding, variance_bound
 from lowfold.sdp._solution import Callback
 
-DISTINCT = 0.45  # of the pairs inside neighbourhoods: on a surface most are met in several
+REG = 1e-3  # ridge of the weights with which a new point is rebuilt from its neighbours, the default of LLE
+# Of the pairs inside neighbourhoods, each counted once: on rolls and S curves 0.43 with the 4 neighbours of the
+# default, 0.35 with 6 and 0.25 with 10, because most are met in several. A plan may be too large, not too small.
+DISTINCT = 0.45
 
 
 def _stages(method: Any, data: Data) -> list[Stage]:
@@ -184,7 +187,7 @@ class MVU(GraphMethod):
             coordinates=leading.vectors * np.sqrt(leading.values),
             pairs=leading,
             graph=data.graph,
-            extend=ReconstructionRow(1e-3, "k>D", "affine"),
+            extend=ReconstructionRow(REG, "k>D", "affine"),
             invert=Barycentric(),
             extra={
                 "duality_gap_": solution.gap,

@@ -31,6 +31,8 @@ from lowfold.methods._losses import Lowered, nonnegative
 from lowfold.methods._parameters import Seeded
 from lowfold.methods._stages import Stages, copy_stages
 
+AT_REST = 100  # times tol, which is asked of a step, not of the gradient: the two differ by an unknown factor
+ROWS, ENTRIES = 1024, 2**24  # rows of a block at most, and their numbers: sparse rows are made dense by blocks
 UPDATES = 200  # of a new row's coordinates, where no closed form is at hand
 
 
@@ -123,7 +125,7 @@ class NMF(Seeded, LinearMethod):
         G = (Y.T @ Y) @ H - YtX
         free = np.where(H > 0, np.abs(G), np.maximum(-G, 0.0))
         left = float(free.max()) / max(float(np.abs(YtX).max()), np.finfo(float).tiny)
-        if left > 100 * self.tol:
+        if left > AT_REST * self.tol:
             warn(
                 f"NMF had not come to rest after max_iter = {self.max_iter} steps (gradient {left:.1g}); raise "
                 "max_iter or tol",
@@ -181,7 +183,7 @@ class NonnegativeRow(Extension):
         from scipy.optimize import nnls
 
         out = np.empty((len(X), len(self.H)))
-        parts = block_slices(len(X), max(1, min(1024, 2**24 // X.shape[1])))
+        parts = block_slices(len(X), max(1, min(ROWS, ENTRIES // X.shape[1])))
         A = np.ascontiguousarray(self.H.T)
 
         def work(b: int) -> None:

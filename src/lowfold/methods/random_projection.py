@@ -40,6 +40,7 @@ from lowfold.methods._parameters import Seeded
 from lowfold.methods._stages import Stages, projection_stages
 
 SMALL = 4_000_000  # entries of R that a model keeps; above, they are drawn again in each pass
+OUTPUT, LEAST_ROWS = 2**21, 256  # numbers of a block of the result, 16 MB, but so many rows at least
 CHUNK = 2**23  # entries of R drawn at a time
 THIN = 0.1  # below this density a loop over the entries beats a dense product
 
@@ -227,7 +228,7 @@ class RandomMap(Extension):
         if self.kept is None and self.kind == "sparse" and self.density < THIN:
             return self._thin(X, run)
         out = np.zeros((X.shape[0], self.k), dtype=X.dtype)
-        rows = block_slices(X.shape[0], max(256, 2**21 // max(self.k, 1)))
+        rows = block_slices(X.shape[0], max(LEAST_ROWS, OUTPUT // max(self.k, 1)))
         loop = compiled("lowfold.lowrank._projection_loops").project_sparse_rows if issparse(X) else None
         for features in block_slices(self.D, FEATURES * max(1, CHUNK // (FEATURES * self.k))):
             R = self._rows(features, X.dtype, run)

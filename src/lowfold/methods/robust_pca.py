@@ -18,7 +18,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Null, Real
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator
-from lowfold._core.parallel import block_slices
+from lowfold._core.parallel import ROWED, block_slices
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats
@@ -42,6 +42,7 @@ from lowfold.methods._losses import Lowered, no_loss
 from lowfold.methods._stages import Stages, copy_stages
 from lowfold.spectral._types import fix_signs
 
+SHARPER = 0.1  # of `tol`, asked of the split: its axes, found afterwards, are to be good to `tol`
 ROUNDS = 10  # of leaving out rows and looking again
 
 
@@ -151,7 +152,7 @@ class RobustPCA(LinearMethod):
     def _low_rank(self, X: NDArray[np.floating], run: Run) -> Fit:
         middle = np.median(X, axis=0).astype(np.float64)
         with run.stage("low rank plus sparse"):
-            split = low_rank_plus_sparse(X - middle, penalty=self.penalty, tol=0.1 * self.tol, run=run)
+            split = low_rank_plus_sparse(X - middle, penalty=self.penalty, tol=SHARPER * self.tol, run=run)
         center = split.L.mean(axis=0)
         axes = principal_axes(split.L, center, self.n_components, run=run)
         there = SparseErrorRow(center + middle, axes.V)
@@ -182,7 +183,7 @@ class SparseErrorRow(Extension):
 
     def rows(self, X: AnyFloats) -> Floats:
         """The coordinates of every row of X."""
-        parts = block_slices(len(X), max(1, 2**20 // len(self.mean)))
+        parts = block_slices(len(X), max(1, ROWED // len(self.mean)))
         rows = [np.subtract(X[part], self.mean, dtype=np.float64) for part in parts]
         return np.concatenate([sparse_regression(row, self.V) for row in rows])
 

@@ -17,6 +17,8 @@ from lowfold.methods._neighbor_embedding import NeighborEmbedding
 from lowfold.methods._neighbor_loss import row_divergence
 from lowfold.optimize._neighbor import Affinities, GaussianCost
 
+RATE = 0.1  # learning rate: the gradient of a sum over points does not shrink with n, as that of KL(P || Q) does
+
 
 class SNE(NeighborEmbedding):
     """Keep each point's probabilities of choosing the others as its neighbours.
@@ -66,4 +68,4 @@ class SNE(NeighborEmbedding):
         return "exact"
 
     def _rate(self, n: int) -> float:
-        return 0.1
+        return RATE

@@ -34,6 +34,9 @@ from lowfold.methods._stages import Stages, field_stages
 from lowfold.methods._vector_metric import vector_distances
 from lowfold.methods.locally_linear_isomap import features
 from lowfold.spectral._doors import largest
+from lowfold.spectral._types import ZERO
+
+FIELDS = 10  # eigenvectors at least: their pairs, 55, are what coordinates are chosen among
 
 
 class VectorDiffusionMaps(Symmetrized, GraphMethod):
@@ -139,7 +142,7 @@ class VectorDiffusionMaps(Symmetrized, GraphMethod):
         d, dims = self._dimension(X, near, pca_scale, run)
         bases = local_pca(X, near, pca_scale, d, run=run).bases
         S = self._connection(graph, bases, scale, run)
-        pairs = largest(S.operator, self._eigenvectors(data.n, d), negligible=1e-12, run=run)
+        pairs = largest(S.operator, self._eigenvectors(data.n, d), negligible=ZERO, run=run)
         fields = pairs.vectors.reshape(data.n, d, -1)
         chosen = self._pairs(pairs.values)
         sides = orientation(graph, S.transports, S.certainty)
@@ -198,7 +201,7 @@ class VectorDiffusionMaps(Symmetrized, GraphMethod):
         return connection(graph, w, float(self.self_loops), bases, alpha=self.alpha, run=run)
 
     def _eigenvectors(self, n: int, d: int) -> int:
-        default = -(-max(10, self.n_components) // d) * d
+        default = -(-max(FIELDS, self.n_components) // d) * d
         m = min(default, n * d) if self.n_eigenvectors is None else self.n_eigenvectors
         if m > n * d:
             raise InvalidInput(

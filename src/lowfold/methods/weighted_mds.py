@@ -15,6 +15,7 @@ from lowfold._core.limits import Choice, Int, Null, Real, RealArray
 from lowfold._core.memory import require
 from lowfold._core.operators import CentredGram
 from lowfold._core.params import param
+from lowfold._core.rounding import NO_DIVISOR, ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._source import Pairs
@@ -29,6 +30,8 @@ from lowfold.methods.classical_mds import ClassicalMDS
 from lowfold.optimize._indscal import individual_scaling
 from lowfold.optimize._loss_formulas import individual_loss, strain
 from lowfold.spectral._doors import largest
+
+SQUARES = 1e-14  # of n times the mean squared distance: rounding of an eigenvalue of a Gram matrix
 
 
 def _all_measured(method: Any, data: Data) -> None:
@@ -133,7 +136,7 @@ class WeightedMDS(SeveralMatrices):
         merged = CentredGram(merge(matrices, "rms")[0])
         pairs = largest(merged, self.n_components, null=np.ones((n, 1)), negligible=1.0, run=run)
         with run.stage("alternating least squares"):
-            rounding = 1e-14 * n * float((matrices**2).mean())
+            rounding = SQUARES * n * float((matrices**2).mean())
             start = pairs.vectors * np.sqrt(np.where(pairs.values > rounding, pairs.values, 0.0))
             found = individual_scaling(B, start, max_iter=self.max_iter, tol=self.tol)
         return Fit(
@@ -159,7 +162,7 @@ class WeightedMDS(SeveralMatrices):
             Y = aligned(model._embed(Data(Pairs(D)), run).coordinates, common.coordinates)
             B = CentredGram(D).dense()
             parts.append(Y)
-            explained.append(1.0 - ((B - Y @ Y.T) ** 2).sum() / max(float((B**2).sum()), 1e-300))
+            explained.append(1.0 - ((B - Y @ Y.T) ** 2).sum() / max(float((B**2).sum()), NO_DIVISOR))
         extra = {"weights_": given, "configurations_": np.stack(parts), "explained_": np.array(explained)}
         there = MergedRow(*self._merging(len(matrices)), common.extend)
         return Fit(common.coordinates, common.pairs, None, there, Barycentric(), {**common.extra, **extra})
@@ -185,7 +188,7 @@ class WeightedRow(Extension):
         rows = 0.5 * (self.row_means[:, None, :] - matrices**2)  # Gram rows up to constants, which X'1 = 0 takes out
         right = np.einsum("kqj,ja,ka->qa", rows, X, W, optimize=True)
         gram = (X.T @ X) * (W.T @ W)
-        out = np.asarray(np.linalg.lstsq(gram, right.T, rcond=1e-12)[0].T)
+        out = np.asarray(np.linalg.lstsq(gram, right.T, rcond=ROUNDING)[0].T)
         same = (matrices == 0).all(axis=0)
         known = same.any(axis=1)
         out[known] = X[np.argmax(same[known], axis=1)]

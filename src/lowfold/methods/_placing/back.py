@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.parallel import block_slices
+from lowfold._core.parallel import TABLED, block_slices
 from lowfold._core.run import Run
 from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import AnyFloats, Floats, Ints
@@ -27,6 +27,8 @@ from lowfold.metrics._resolve import resolve_metric
 SAMPLE = 200  # training points that are restored from the others
 NEAR = 10  # embedded points that weights are found among
 REGS = (1e-6, 1e-3, 1e-2, 1e-1, 1.0)  # ridges of the weights, relative to the trace of the local Gram matrix
+PRODUCT, LEAST_ROWS = 2**22, 256  # numbers of a block of rows of X, 32 MB, but so many rows at least
+LEVERAGE = 1e-6  # least 1 - h: a row that alone decides its own prediction has no error when it is left out
 BETTER = 0.98  # another map than the plain weights must beat them by this factor
 
 
@@ -96,7 +98,7 @@ def _others(Y: Floats, rows: Ints, run: Run) -> Ints:
 
 def _weights_error(X: AnyFloats, Y: Floats, truth: Floats, rows: Ints, index: Ints, reg: float) -> float:
     total = 0.0
-    for part in block_slices(len(rows), max(1, 4_000_000 // (index.shape[1] * X.shape[1]))):
+    for part in block_slices(len(rows), max(1, TABLED // (index.shape[1] * X.shape[1]))):
         w = barycentric_weights(Y[rows[part]], Y[index[part]], reg=reg)
         restored = (w[:, None, :] @ X[index[part]].astype(np.float64))[:, 0]
         total += float(((restored - truth[part]) ** 2).sum())
@@ -110,9 +112,9 @@ def _linear(X: AnyFloats, Y: Floats, truth: Floats, rows: Ints) -> tuple[LinearB
     mean = X.mean(axis=0, dtype=np.float64)
     inverse = np.linalg.pinv(Z.T @ Z)
     product = np.zeros((Y.shape[1], X.shape[1]))  # Z'(X - mean) = Z'X, because Z is centred
-    for part in block_slices(len(Y), max(256, 2**22 // X.shape[1])):
+    for part in block_slices(len(Y), max(LEAST_ROWS, PRODUCT // X.shape[1])):
         product += Z[part].T @ X[part]
     B = inverse @ product
     left = truth - (mean + Z[rows] @ B)
     h = np.einsum("ma,ab,mb->m", Z[rows], inverse, Z[rows]) + 1.0 / len(Y)
-    return LinearBack(mean - centre @ B, B), float(np.linalg.norm(left / np.maximum(1 - h, 1e-6)[:, None]))
+    return LinearBack(mean - centre @ B, B), float(np.linalg.norm(left / np.maximum(1 - h, LEVERAGE)[:, None]))

@@ -16,6 +16,9 @@ from lowfold.kernels._connection import align, local_pca
 from lowfold.methods._fit import Extension, Looks, Queries, Trained, feature_rows
 from lowfold.methods._placing.walks import query_edges
 
+NOISE = 1e-11  # of the largest feature, a product of two fields that are each known to 1e-6 or better
+TINY = 1e-8  # eigenvalue, of at most 1, by which a field is divided to reach a new point: below, that divides noise
+
 
 def pair_order(values: Floats, t: float, count: int) -> NDArray[np.int64]:
     """The first `count` pairs (k, m), k <= m, in descending order of |lambda_k lambda_m|^t; ties by (k, m)."""
@@ -38,7 +41,7 @@ def vector_features(fields: Floats, values: Floats, pairs: NDArray[np.int64], t:
 def without_noise(features: Floats) -> Floats:
     """Columns of rounding errors as zeros: fields that are perpendicular everywhere have a feature of 0."""
     size = np.abs(features).max(axis=0, initial=0.0)
-    return np.where(size > 1e-11 * size.max(initial=0.0), features, 0.0)
+    return np.where(size > NOISE * size.max(initial=0.0), features, 0.0)
 
 
 class VectorRows(NamedTuple):
@@ -69,7 +72,7 @@ class VectorRow(Extension):
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         rows = self.rows(trained, queries, found, run)
         used = np.unique(self.pairs)
-        small = used[np.abs(self.values[used]) <= 1e-8]
+        small = used[np.abs(self.values[used]) <= TINY]
         if len(small):
             raise InvalidInput(
                 f"eigenvector {small[0] + 1} cannot be extended to new points: its eigenvalue is nearly zero; use "
@@ -78,7 +81,7 @@ class VectorRow(Extension):
         carried = np.einsum("eab,ebk->eak", rows.blocks, self.fields[rows.edges.indices])
         phi = np.zeros((found.n, *self.fields.shape[1:]))
         np.add.at(phi, rows.edges.rows(), carried)
-        safe = np.where(np.abs(self.values) > 1e-8, self.values, 1.0)
+        safe = np.where(np.abs(self.values) > TINY, self.values, 1.0)
         out = vector_features(phi / safe, self.values, self.pairs, self.t)
         out[:, ~trained.coordinates.any(axis=0)] = 0.0
         return out

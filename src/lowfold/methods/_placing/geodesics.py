@@ -17,6 +17,9 @@ from lowfold.graph._types import Neighbors
 from lowfold.methods._fit import Extension, Looks, Queries, Trained
 from lowfold.methods._placing.maps import gram_coordinates
 
+ROWS = 30_000_000  # geodesics of a block of new points, 240 MB: each block prepares the graph's batches anew
+MADE_BY_SHIFT = 1e-8  # of the eigenvalue: what the shift leaves of it is the rounding of the difference
+
 
 @dataclass(frozen=True, eq=False)
 class LandmarkRow(Extension):
@@ -37,7 +40,7 @@ class LandmarkRow(Extension):
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         graph, found = trained.edges, self.lengths(found)
         out = np.empty((found.n, len(self.values)))
-        for part in block_slices(found.n, max(1, 30_000_000 // graph.n)):
+        for part in block_slices(found.n, max(1, ROWS // graph.n)):
             rows = seeded_geodesics(graph, found.take(np.arange(part.start, part.stop)), run=run)
             out[part] = self.coordinates(rows if self.landmarks is None else rows[:, self.landmarks])
         return out
@@ -54,7 +57,7 @@ class LandmarkRow(Extension):
             return gram_coordinates(D**2, self.row_means, self.values, self.vectors)
         means = self.row_means - tau**2 * (n - 1) / n
         bare = self.values - 0.5 * tau**2
-        lost = np.flatnonzero((bare <= 1e-8 * self.values) & (self.values > 0))
+        lost = np.flatnonzero((bare <= MADE_BY_SHIFT * self.values) & (self.values > 0))
         if len(lost):
             raise InvalidInput(
                 f"component {lost[0] + 1} cannot be extended to new points: the shift of {tau:.4g} alone makes its "

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.parallel import block_slices
+from lowfold._core.parallel import QUERIED, TABLED, block_slices
 from lowfold._core.run import Run
 from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import Floats
@@ -55,7 +55,7 @@ class GramRow(Extension):
             return gram_coordinates(D.astype(np.float64) ** 2, self.row_means, self.values, self.vectors)
         source = trained.points
         out = np.empty((len(queries), len(self.values)))
-        for part in block_slices(len(queries), max(1, 8_000_000 // source.n)):
+        for part in block_slices(len(queries), max(1, QUERIED // source.n)):
             rows = source.rows(queries[part])
             out[part] = gram_coordinates(rows**2, self.row_means, self.values, self.vectors)
         return out
@@ -81,7 +81,7 @@ class Barycentric:
         index = inside[found.indices].reshape(-1, k)
         X = trained.source.X
         out = np.empty((len(coordinates), X.shape[1]), dtype=X.dtype)
-        for part in block_slices(len(coordinates), max(1, 4_000_000 // (k * X.shape[1]))):
+        for part in block_slices(len(coordinates), max(1, TABLED // (k * X.shape[1]))):
             w = barycentric_weights(coordinates[part], Y[index[part]], reg=self.reg)
             out[part] = _combined(w, index[part], X)
         return out

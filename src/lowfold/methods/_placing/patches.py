@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.parallel import STACKED
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._source import Measured, Pairs
@@ -84,7 +85,7 @@ def blocks_of_rows(found: Neighbors, cost: int) -> Any:
     counts = found.counts
     for k in np.unique(counts[counts > 0]):
         rows = np.flatnonzero(counts == k)
-        step = int(max(1, 2_000_000 // (k * max(k, cost))))
+        step = int(max(1, STACKED // (k * max(k, cost))))
         for start in range(0, len(rows), step):
             now = rows[start : start + step]
             yield now, found.indices[found.indptr[now][:, None] + np.arange(k)].astype(np.int64)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.parallel import block_slices
+from lowfold._core.parallel import QUERIED, block_slices
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._source import Points
@@ -26,7 +27,7 @@ def kernel_rows(
 ) -> Iterator[tuple[slice, Floats]]:
     """Blocks of k(query, training point), with their part of the queries; both centred where k allows."""
     mean = X.mean(axis=0, dtype=np.float64) if kernel.name in ("rbf", "laplacian") else np.zeros(X.shape[1])
-    for part in block_slices(len(queries), max(1, 8_000_000 // len(X))):
+    for part in block_slices(len(queries), max(1, QUERIED // len(X))):
         q = shifted_rows(queries[part], mean)
         out = np.empty((len(q), len(X)))
         for columns in block_slices(len(X), 4096):
@@ -62,7 +63,7 @@ class FixedPoint:
         Z = np.asarray(Barycentric().restore(trained, coordinates, run), dtype=np.float64) - mean
         alive = self.values > 0
         scale = np.where(alive, 1 / np.sqrt(np.where(alive, self.values, 1.0)), 0.0)
-        for part in block_slices(len(Z), max(1, 8_000_000 // len(A))):
+        for part in block_slices(len(Z), max(1, QUERIED // len(A))):
             c = (coordinates[part] * scale) @ self.vectors.T
             if self.center:
                 c += (1.0 - c.sum(axis=1, keepdims=True)) / len(A)
@@ -74,7 +75,7 @@ class FixedPoint:
         for _ in range(self.max_iter):
             w = c * np.exp(-self.gamma * squared_distances(Z, A))
             total = w.sum(axis=1, keepdims=True)
-            safe = np.abs(total) > 1e-12 * np.abs(w).sum(axis=1, keepdims=True)
+            safe = np.abs(total) > ROUNDING * np.abs(w).sum(axis=1, keepdims=True)
             new = np.where(safe, (w @ A) / np.where(safe, total, 1.0), Z)
             moved = float(np.abs(new - Z).max(initial=0.0))
             Z = new
