@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lowfold._core.limits import Int, check_limits
-from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
+from lowfold._core.parallel import COPIED, block_slices, run_blocks, single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.types import Floats, Ints
 from lowfold.dimension._estimate import (
@@ -29,6 +29,11 @@ from lowfold.graph._reading import MetricLike, Params
 from lowfold.graph._source import Pairs, Points
 
 N_RADII = 16
+FEWEST = 30  # points: with fewer, sixteen radii hold a handful of pairs each
+CENTERS = 200  # points whose distances to all others tell the range of the radii
+# Neighbours of a point within the smallest radius, on average, and within the largest: so many, or one in so many of
+# the points, but never more than a fifth of them, where the curve bends over.
+NEAR, MANY, MANY_PART, MOST_PART = 5.0, 50.0, 100, 5
 BENT = 0.25  # slopes of the two halves that differ by more than this share are no straight line
 
 
@@ -66,8 +71,8 @@ def correlation(
     kept, note = sampled(distinct(source), source.n, source.n, rng)
     given, n = source.n, len(kept)
     source = source if n == given else source.subset(kept)
-    if n < 30:
-        return cannot_tell("correlation", f"{n} different points are too few; at least 30")
+    if n < FEWEST:
+        return cannot_tell("correlation", f"{n} different points are too few; at least {FEWEST}")
     centers = np.sort(rng.choice(n, max_centers, replace=False)) if n > max_centers else np.arange(n)
     with single_threaded_blas():
         low, high = _range(source, rng) if radii is None else radii
@@ -115,18 +120,18 @@ def _local(counts: Floats, x: Floats) -> Floats:
 def _range(source: Points | Pairs, rng: np.random.Generator) -> tuple[float, float]:
     """Radii within which a point has, on average, 5 and max(50, n / 100) neighbours, but not more than n / 5."""
     n = source.n
-    rows = rng.choice(n, min(n, 200), replace=False)
+    rows = rng.choice(n, min(n, CENTERS), replace=False)
     D = distance_rows(source, rows)
     D[np.arange(len(rows)), rows] = np.inf  # the point itself
-    many = min(max(50.0, n / 100), n / 5)
-    low, high = np.quantile(D[np.isfinite(D)], [min(5.0, many / 2) / (n - 1), many / (n - 1)])
+    many = min(max(MANY, n / MANY_PART), n / MOST_PART)
+    low, high = np.quantile(D[np.isfinite(D)], [min(NEAR, many / 2) / (n - 1), many / (n - 1)])
     return float(low), float(high)
 
 
 def _counts(source: Points | Pairs, centers: Ints, grid: Floats, n_jobs: int | None) -> Floats:
     """Number of other points closer than each radius, for each centre."""
     counts = np.empty((len(centers), len(grid)))
-    parts = block_slices(len(centers), max(1, 1_000_000 // source.n))
+    parts = block_slices(len(centers), max(1, COPIED // source.n))
 
     def work(b: int) -> None:
         D = distance_rows(source, centers[parts[b]])

@@ -18,6 +18,7 @@ from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
 from lowfold.graph._reading import MetricLike, Params
 from lowfold.graph._source import Pairs, Points
 
+FEWEST = 10  # points of a piece: with fewer, distances in one dimension explain those of any
 FLOOR = 1e-3  # variance left that is below what geodesics of a graph can be trusted to
 UNEXPLAINED = 0.1  # more than this left in every dimension is no elbow
 
@@ -92,12 +93,12 @@ def _residuals(source: Points | Pairs, k: int, max_dim: int, n_jobs: int | None)
     """Residual variances of the largest piece, and its share of the points."""
     from lowfold.methods.isomap import Isomap
 
-    if source.n <= k or source.n < 10:
+    if source.n <= k or source.n < FEWEST:
         return None, 1.0
     with single_threaded_blas():
         found = neighborhoods(source, n_neighbors=k, run=Run(n_jobs=n_jobs))
         inside = np.flatnonzero(components(found) == 0)
-    if len(inside) < 10:
+    if len(inside) < FEWEST:
         return None, len(inside) / source.n
     dims = np.arange(1, min(max_dim, len(inside) - 2) + 1)
     model = Isomap(1, n_jobs=n_jobs).fit(found.restrict(inside))

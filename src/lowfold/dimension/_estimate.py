@@ -15,6 +15,8 @@ Interval = tuple[float, float]
 
 COVERAGE = (0.025, 0.975)
 HALF, LOST = 0.5, 0.25  # dimensions, and share of the value, that edges may take; see `judged`
+FEWEST = 20  # points: halves of fewer are too few for any estimate
+DEVIATIONS = 1.96  # of a Gaussian, to either side, hold 95%
 LARGEST_SAMPLE = 5000  # points of one resample
 
 
@@ -171,7 +173,7 @@ def half_samples(
     truth; one on m of n points by sqrt((n - m) / m) more (Shao & Wu 1989, doi:10.1214/aos/1176347263), and m is at most
     5,000. Estimates that are `whole` numbers are not moved: their interval is from the smallest to the largest.
     """
-    if times == 0 or n < 20:
+    if times == 0 or n < FEWEST:
         return None
     m = min(n // 2, LARGEST_SAMPLE)
     drawn = np.array([estimate(np.sort(rng.choice(n, m, replace=False))) for _ in range(times)])
@@ -180,7 +182,7 @@ def half_samples(
         return None
     if whole:
         return min(value, float(drawn.min())), max(value, float(drawn.max()))
-    reach = 1.96 * float(drawn.std(ddof=1)) * np.sqrt(m / (n - m))
+    reach = DEVIATIONS * float(drawn.std(ddof=1)) * np.sqrt(m / (n - m))
     return value - reach, value + reach
 
 

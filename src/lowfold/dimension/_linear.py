@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, Limits, Null, Real, check_limits
-from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
+from lowfold._core.parallel import COPIED, block_slices, run_blocks, single_threaded_blas
 from lowfold._core.random import generator
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.stacks import singular_values, stacked_svd
 from lowfold._core.types import Floats, Ints
@@ -22,6 +23,9 @@ from lowfold.graph._source import Points
 from lowfold.metrics._resolve import resolve_metric
 
 RULES = ("exact", "energy", "gap")
+ROUNDED = 8 * np.finfo(np.float64).eps  # of a coordinate: taking off the mean and an SVD, each a few roundings
+WIDEST, SCALES, NARROWEST = 8, 8, 4  # times k, the largest neighbourhoods of the curve; how many; the smallest
+CENTERS = 200  # points at which the curve over the scales is measured
 SECOND = 0.2  # share of the points that makes a second local dimension worth a word
 FEWEST = 10  # points with neighbourhoods
 FAINT_GAP = 2.0  # a ratio of neighbouring variances below this is no gap
@@ -69,7 +73,7 @@ def hyperplane(X: Any, *, tol: float = 1e-8) -> Hyperplane:
 
 def _above(s: Floats, tol: float, points: Floats) -> NDArray[np.bool_]:
     """Singular values that are neither below tol of the largest nor rounding of the points themselves."""
-    rounding = 8 * np.finfo(np.float64).eps * float(np.abs(points).max()) * np.sqrt(points.size)
+    rounding = ROUNDED * float(np.abs(points).max()) * np.sqrt(points.size)
     return np.asarray(s > max(tol * s[0], rounding))
 
 
@@ -139,7 +143,7 @@ def _count(s: Floats, spanned: int, rule: str, share: float) -> tuple[float, str
     variance = s[:spanned] ** 2
     if rule == "energy":
         explained = np.cumsum(variance) / variance.sum()
-        return float(min(int((explained < share - 1e-12).sum()) + 1, spanned)), None
+        return float(min(int((explained < share - ROUNDING).sum()) + 1, spanned)), None
     if spanned < len(s):
         return float(spanned), None  # variance zero beyond: the ratio is infinite
     if spanned == 1:
@@ -206,7 +210,7 @@ def local_pca(
 
     whole = average == "median"
     interval = half_samples(on_half, n, value, n_resamples, rng, whole=whole)
-    ks = np.unique(np.geomspace(4, min(8 * k, n - 1), 8).astype(np.int64))
+    ks = np.unique(np.geomspace(NARROWEST, min(WIDEST * k, n - 1), SCALES).astype(np.int64))
     everywhere = np.full(source.n, np.nan)
     everywhere[kept] = local
     return Estimate(
@@ -235,7 +239,7 @@ def _several(local: Floats) -> str | None:
 def _by_scale(points: Floats, ks: Ints, share: float, rng: np.random.Generator, n_jobs: int | None) -> Floats:
     """Mean local dimension at up to 200 points, for every number of neighbours."""
     n = len(points)
-    centers = np.sort(rng.choice(n, min(n, 200), replace=False))
+    centers = np.sort(rng.choice(n, min(n, CENTERS), replace=False))
     found = np.empty((len(centers), len(ks)))
 
     def work(i: int) -> None:
@@ -265,7 +269,7 @@ def _local_shares(points: Floats, k: int, n_jobs: int | None) -> tuple[Floats, f
         source = Points(points, resolve_metric("euclidean", None, points))
         found = neighborhoods(source, n_neighbors=k, run=Run(n_jobs=n_jobs))
         index = found.indices.reshape(n, k)
-        parts = block_slices(n, max(1, 1_000_000 // (D * (k + 1))))
+        parts = block_slices(n, max(1, COPIED // (D * (k + 1))))
 
         def work(b: int) -> None:
             rows = np.arange(parts[b].start, parts[b].stop)
@@ -278,7 +282,7 @@ def _local_shares(points: Floats, k: int, n_jobs: int | None) -> tuple[Floats, f
 
 def _local_dimensions(explained: Floats, share: float) -> Floats:
     """Directions that hold `share`, at each point; 0 where all neighbours coincide."""
-    counts = (explained < share - 1e-12).sum(axis=1) + 1.0
+    counts = (explained < share - ROUNDING).sum(axis=1) + 1.0
     return np.asarray(np.where(np.isnan(explained[:, 0]), 0.0, counts))
 
 

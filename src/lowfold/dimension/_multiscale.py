@@ -23,6 +23,10 @@ from lowfold.graph._source import Points
 
 N_RADII = 10
 TANGENT, CURVATURE = 0.5, 1.5  # exponents of growth that separate noise, tangent and curvature
+FEWEST = 64  # points: the largest of ten balls has to hold several times as many as the smallest
+CENTERS = 40  # balls about so many points in a half sample
+# Points in the smallest ball and in the largest: so many, or one in so many of all where that is more.
+SMALL, SMALL_PART, LARGE, LARGE_PART = 16, 100, 48, 10
 NARROW = 1.2  # radii that differ by less than this factor show no growth
 MOST = 256  # points of one ball
 NOTHING = 1e-9  # singular values below this share of the largest are rounding
@@ -76,8 +80,8 @@ def multiscale_svd(
     kept, note = sampled(distinct(source), source.n, source.n, rng)
     points = np.asarray(source.X[kept], dtype=np.float64)
     n = len(points)
-    if n < 64:
-        reason = f"{n} different points are too few; at least 64"
+    if n < FEWEST:
+        reason = f"{n} different points are too few; at least {FEWEST}"
         return MultiscaleEstimate("multiscale_svd", float("nan"), reason=reason)
     centers = np.sort(rng.choice(n, min(n, max_centers), replace=False))
     with single_threaded_blas():
@@ -95,7 +99,7 @@ def multiscale_svd(
 
         def on_half(rows: Ints) -> float:
             half = points[rows]
-            about = np.arange(0, len(half), max(1, len(half) // 40))
+            about = np.arange(0, len(half), max(1, len(half) // CENTERS))
             some = _spectra(half, about, grid, rng, n_jobs)
             if not np.isfinite(some).any(axis=0).all():
                 return float("nan")
@@ -149,7 +153,7 @@ def _distances(points: Floats, center: int) -> Floats:
 def _range(points: Floats, centers: Ints) -> tuple[float, float]:
     """Median over centres of the distances within which max(16, n / 100) and max(48, n / 10) points lie."""
     n = len(points)
-    few, many = max(16, n // 100), min(max(48, n // 10), n - 1)
+    few, many = max(SMALL, n // SMALL_PART), min(max(LARGE, n // LARGE_PART), n - 1)
     found = [np.partition(_distances(points, int(c)), (few, many))[[few, many]] for c in centers]
     low, high = np.median(found, axis=0)
     return float(low), float(high)

@@ -17,6 +17,8 @@ from lowfold.graph._neighborhoods import neighborhoods
 from lowfold.graph._reading import MetricLike, Params
 from lowfold.graph._source import Pairs, Points
 
+FEWEST = 20  # points, and half as many ratios mu: a slope through fewer is chance
+HALVINGS = 8  # scales of the curve, each on half of the points of the last
 UNSTEADY = 0.3  # a value that moves by more than this share over the scales has no plateau
 UNEQUAL = 1.3  # inverses at points that spread by more than this factor beyond chance are of several dimensions
 
@@ -142,17 +144,17 @@ def two_nearest(
     source = read_source(X, metric, metric_params)
     rng = generator(random_state)
     kept, note = sampled(distinct(source), source.n, source.n, rng)
-    if len(kept) < 20:
-        return cannot_tell("two_nn", f"{len(kept)} different points are too few; at least 20")
+    if len(kept) < FEWEST:
+        return cannot_tell("two_nn", f"{len(kept)} different points are too few; at least {FEWEST}")
     curve: list[float] = []
     scales: list[float] = []
     part = kept
     log_mu = np.empty(0)
-    while len(part) >= 20 and len(curve) < 8:
+    while len(part) >= FEWEST and len(curve) < HALVINGS:
         r = _neighbor_distances(source, part, 2, n_jobs)
         r = r[r[:, 0] > 0]
         mu = np.log(r[:, 1] / r[:, 0])
-        if len(mu) < 10 or not mu.any():
+        if len(mu) < FEWEST // 2 or not mu.any():
             break
         log_mu = mu if not curve else log_mu
         curve.append(_pareto_slope(mu, discard))

@@ -10,6 +10,8 @@ from lowfold._core.types import Floats, Ints
 from lowfold.graph._reading import MetricLike, Params, read_complete, read_rows
 from lowfold.graph._source import Pairs, Points
 
+TYPICAL = 300  # points between which the median distance is taken: their 45,000 pairs tell a scale well enough
+
 
 def read_points(X: Any) -> Floats:
     """Rows of finite numbers in float64."""
@@ -32,7 +34,7 @@ def distinct(source: Points | Pairs) -> Ints:
 
 def typical_distance(source: Points | Pairs, rng: np.random.Generator) -> float:
     """Median distance between two points, from at most 300 of them."""
-    rows = np.sort(rng.choice(source.n, min(source.n, 300), replace=False))
+    rows = np.sort(rng.choice(source.n, min(source.n, TYPICAL), replace=False))
     D = source.distances[np.ix_(rows, rows)] if isinstance(source, Pairs) else source.rows(source.X[rows], rows)
     return float(np.median(np.asarray(D, dtype=np.float64)[np.triu_indices(len(rows), 1)]))
 

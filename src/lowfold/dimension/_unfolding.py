@@ -13,6 +13,7 @@ import numpy as np
 from lowfold._core.limits import Int, Limits, Real, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.types import Floats, Ints
 from lowfold.dimension._capacity import farthest_first
 from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled
@@ -24,6 +25,10 @@ from lowfold.graph._source import Pairs, Points
 from lowfold.sdp._program import neighbor_pairs
 
 FAINT_GAP = 2.0  # a ratio of neighbouring eigenvalues below this is no gap
+FEWEST = 20  # points
+TOL = 1e-2  # of the program: eigenvalues are compared with shares of a few percent
+UNSOLVED = 0.1  # duality gap beyond which the spectrum is doubted
+IDLE = 1e-6  # of the variance: what a solver leaves on directions that the unfolded points do not have
 SMALL = 1500  # pairs that are solved to the end
 ROUNDS = 4  # of the low-rank solver for more of them; the gap that is left is judged
 WALK = 20_000  # points that the evenly spread sample is chosen from
@@ -77,7 +82,7 @@ def mvu_spectrum(
         note = words if note is None else f"{note}; {words}"
         with single_threaded_blas():
             source = source.subset(np.sort(farthest_first(source, max_points, int(rng.integers(source.n)))[0]))
-    if source.n < max(20, n_neighbors + 2):
+    if source.n < max(FEWEST, n_neighbors + 2):
         return cannot_tell("mvu_spectrum", f"{source.n} different points are too few; at least 20")
     variance, reason = _variances(source, n_neighbors, n_jobs)
     if variance is None:
@@ -126,17 +131,17 @@ def _variances(source: Points | Pairs, k: int, n_jobs: int | None) -> tuple[Floa
     effort: dict[str, Any] = {"solver": "interior"} if small else {"solver": "lowrank", "max_iter": ROUNDS}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the gap is judged below
-        model = MVU(1, n_neighbors=k, metric="precomputed", tol=1e-2, **effort, n_jobs=n_jobs).fit(D)
+        model = MVU(1, n_neighbors=k, metric="precomputed", tol=TOL, **effort, n_jobs=n_jobs).fit(D)
     spectrum = np.asarray(model.spectrum_, dtype=np.float64)
     if not spectrum.sum() > 0:
         return None, "the unfolded points have no variance"
     reasons = [] if share == 1 else [words]
-    if model.duality_gap_ > 0.1:
+    if model.duality_gap_ > UNSOLVED:
         reasons.append(f"the program was solved to {model.duality_gap_:.0%} only")
-    spectrum = spectrum[spectrum > 1e-6 * spectrum.sum()]
+    spectrum = spectrum[spectrum > IDLE * spectrum.sum()]
     return spectrum / spectrum.sum(), "; ".join(reasons) or None
 
 
 def _count(variance: Floats, share: float) -> float:
     """Smallest d whose variances hold `share`."""
-    return float(min(int((np.cumsum(variance) < share - 1e-12).sum()) + 1, len(variance)))
+    return float(min(int((np.cumsum(variance) < share - ROUNDING).sum()) + 1, len(variance)))

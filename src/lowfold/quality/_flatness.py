@@ -22,6 +22,10 @@ HARMONIC = ("LaplacianEigenmaps", "DiffusionMaps")
 
 FLAT = (0.2, 0.4)  # curvature times the squared mean geodesic: flat below, curved above
 FITS, GOOD, POOR = 0.01, 0.03, 0.05  # residual variance: fits as it is; fits; does not fit
+UNDONE, LEFT = 0.5, 0.7  # of the residual with plain lengths: local spacing has undone the change of scale; it has not
+BETWEEN = 0.98  # times sqrt(m): half of 1.96, the ranks between which the median of m values lies with 95%
+CHART = 0.1  # relative error of a chart's edges, above which it says nothing of straight lines
+CONVEX = 0.003  # residual variance of Isomap: a convex region leaves about 0.2%
 ROUND = (0.05, 0.1)  # 99% quantile of geodesic over chart distance beyond that of a cube: convex below, not above
 
 
@@ -36,8 +40,7 @@ def isometric(view: NeighborhoodView) -> Finding:
         return Finding("isometric", "yes", 0.0, saw, *_flat_rules("yes"))
     products = np.sort(squared_curvature(view.patches, view.d, noisy=view.is_noisy))
     length = float(view.along[np.triu_indices(len(view.along), 1)].mean())
-    # Ranks between which the median of m independent values lies with 95%.
-    middle, reach = len(products) / 2, 0.98 * np.sqrt(len(products))
+    middle, reach = len(products) / 2, BETWEEN * np.sqrt(len(products))
     places = (middle - reach, middle, middle + reach)
     low, value, high = (
         float(np.sqrt(max(0.0, products[int(np.clip(place, 0, len(products) - 1))]))) * length**2 for place in places
@@ -102,10 +105,10 @@ def conformal(view: NeighborhoodView, flat: Finding, shut: Finding) -> Finding:
     elif before < FITS:
         saw += "; without change of scale the fit is good"
         verdict, rules = "yes", _none()
-    elif after < GOOD and after < 0.5 * before:
+    elif after < GOOD and after < UNDONE * before:
         verdict = "yes"
         rules = (rules_for(("ConformalIsomap",), "undoes the change of scale from place to place"), ())
-    elif after > POOR or after > 0.7 * before:
+    elif after > POOR or after > LEFT * before:
         verdict, rules = (
             "no",
             ((), rules_for(("ConformalIsomap",), "local spacing does not tell the change of scale here")),
@@ -124,7 +127,7 @@ def convex(view: NeighborhoodView, flat: Finding, shut: Finding, holed: Finding)
     if holed.verdict == "yes":
         return Finding("convex", "no", holed.value, "there is a hole, and geodesics go around it", *_convex_rules("no"))
     chart, error = _chart(view)
-    if chart is not None and error < 0.1:
+    if chart is not None and error < CHART:
         value, usual = _bending(view.along, between(chart)), _usual_bending(view)
         verdict = judge(value - usual, *ROUND)
         saw = (
@@ -135,7 +138,7 @@ def convex(view: NeighborhoodView, flat: Finding, shut: Finding, holed: Finding)
         return Finding("convex", verdict, value, saw, *_convex_rules(verdict))
     left = isomap_residual(view)
     saw = f"Isomap leaves {left:.2%} of the variance of geodesics in {view.d} dimensions; a convex region about 0.2%"
-    verdict = "yes" if left < 0.003 else "cannot tell"
+    verdict = "yes" if left < CONVEX else "cannot tell"
     return Finding("convex", verdict, left, saw, *_convex_rules(verdict))
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Flag, Int, Null, check_limits
-from lowfold._core.parallel import run_blocks, single_threaded_blas
+from lowfold._core.parallel import COPIED, run_blocks, single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._foreign import known_graph
@@ -58,7 +58,7 @@ def by_patches(neighbors: Neighbors, columns: int, work: Patch, n_jobs: int | No
     blocks = []
     for k in np.unique(counts[counts > 0]):
         rows = np.flatnonzero(counts == k)
-        step = max(1, 1_000_000 // int(k * max(k, columns)))
+        step = max(1, COPIED // int(k * max(k, columns)))
         blocks += [(rows[start : start + step], int(k)) for start in range(0, len(rows), step)]
 
     def one(b: int) -> None:

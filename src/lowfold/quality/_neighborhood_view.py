@@ -37,6 +37,12 @@ BASE = 10  # neighbours of the graph that longer edges are compared with
 DETOUR = 3.5  # an edge whose ends are so many times farther apart along the data is a shortcut
 BLURRED = 0.1  # share of steep edges beyond which noise hides the tangent planes
 SHRUNK = (1.45, 1.6)  # far geodesics so many times shorter than with 0.6 k neighbours: perhaps, and surely, shortcuts
+WIDEST, PART = 24, 8  # neighbours of the largest patch: so many, or one point in so many where that is more
+GROWTH = 20  # neighbours by which the growth of balls is measured, Levina & Bickel's upper end
+NOISE = 0.05  # of the distance to neighbour k, above which patches are taken larger
+DETOURS = 500  # points whose edges are measured along the base graph
+FEWER = 0.6  # of the neighbours, for the graph that geodesics are compared with
+SEEN = 0.9  # share of pairs that the sparser graph must still join
 CLEAR = 1.5  # ratio of variances between tangents and the rest below which no dimension stands out
 
 
@@ -98,7 +104,7 @@ class NeighborhoodView:
     def scales(self) -> Scales | None:
         if self.X is None:
             return None
-        most = min(self.index.shape[1], max(24, self.n // 8))
+        most = min(self.index.shape[1], max(WIDEST, self.n // PART))
         return scales(self.X, self.centers, self.index[self.centers, :most], self.distances[self.centers, :most])
 
     @cached_property
@@ -122,7 +128,7 @@ class NeighborhoodView:
 
     def growth_dimension(self) -> float:
         """Maximum likelihood, Levina & Bickel (2004), averaged as 1/d: 1 / mean log(r_k / r_j) over j < k = 20."""
-        k = min(20, self.distances.shape[1])
+        k = min(GROWTH, self.distances.shape[1])
         r = np.maximum(self.distances[:, :k], np.finfo(np.float64).tiny)
         inside = r[:, 0] > 0
         logs = np.log(r[inside, -1:] / r[inside, :-1]).sum(axis=1) / max(1, k - 2)
@@ -136,14 +142,14 @@ class NeighborhoodView:
     @cached_property
     def is_noisy(self) -> bool:
         """Whether noise is more than a twentieth of the distance to neighbour k."""
-        return bool(self.noise > 0.05 * np.median(self.distances[:, self.k - 1]))
+        return bool(self.noise > NOISE * np.median(self.distances[:, self.k - 1]))
 
     def patch_size(self) -> int:
         """Neighbours for quadratic fits in halves of a patch: four for each coefficient; for noisy data, in quarters,
         as many as there are this side of a shortcut.
         """
         least = (8 if self.is_noisy else 4) * (1 + self.d + self.d * (self.d + 1) // 2)
-        return max(least, min(self.safe, self.n // 8)) if self.is_noisy else least
+        return max(least, min(self.safe, self.n // PART)) if self.is_noisy else least
 
     @cached_property
     def patches(self) -> Floats | None:
@@ -167,7 +173,7 @@ class NeighborhoodView:
     @cached_property
     def detours(self) -> Floats:
         """(m, neighbours) for a sample of points: how much longer the way to each neighbour is along the base graph."""
-        rows = np.sort(self.rng.choice(self.n, min(self.n, 500), replace=False))
+        rows = np.sort(self.rng.choice(self.n, min(self.n, DETOURS), replace=False))
         along = geodesics(self.base[0], rows, dtype=np.float64, run=self.run)
         straight = np.maximum(self.distances[rows], np.finfo(np.float64).tiny)
         ratio = np.take_along_axis(along, self.index[rows], axis=1) / straight
@@ -187,7 +193,7 @@ class NeighborhoodView:
     @cached_property
     def fewer(self) -> int:
         """Neighbours of a sparser graph whose geodesics are compared with those of k neighbours."""
-        return max(self.d + 1, round(0.6 * self.k))
+        return max(self.d + 1, round(FEWER * self.k))
 
     @cached_property
     def shrinking(self) -> float:
@@ -200,7 +206,7 @@ class NeighborhoodView:
         sparse = self.paths(self.neighbors(self.fewer).union(), self.landmarks)
         dense = self.paths(self.neighbors(self.k).union(), self.landmarks)
         seen = np.isfinite(sparse) & (dense > 0)
-        if seen.mean() < 0.9:
+        if seen.mean() < SEEN:
             return float("nan")
         far = seen & (sparse > np.median(sparse[seen]))
         return float(np.quantile(sparse[far] / dense[far], 0.99)) if far.any() else float("nan")

@@ -24,6 +24,8 @@ from lowfold.quality._ranks import compare_all
 from lowfold.quality._score import Score
 from lowfold.quality._spaces import Space, by_rows, read_both
 
+CONSTANT = 1e-13  # of a sum of squares: a variance that is less is rounding of the difference of two such sums
+
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
@@ -91,8 +93,7 @@ def _correlation(sums: Floats, m: int) -> Floats:
     """Pearson's r from sums over m pairs of x, y, x^2, y^2, xy; NaN where one side does not vary."""
     sx, sy, sxx, syy, sxy = sums
     vx, vy, cov = sxx - sx * sx / m, syy - sy * sy / m, sxy - sx * sy / m
-    # Below this share of the sums a variance is rounding.
-    varies = (vx > 1e-13 * sxx) & (vy > 1e-13 * syy)
+    varies = (vx > CONSTANT * sxx) & (vy > CONSTANT * syy)
     r = np.clip(cov / np.sqrt(np.where(varies, vx * vy, 1.0)), -1.0, 1.0)
     return np.asarray(np.where(varies, r, np.nan))
 

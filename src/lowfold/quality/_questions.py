@@ -14,6 +14,7 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import Floats
+from lowfold.graph._connect import MOST_K
 from lowfold.graph._geodesics import geodesics
 from lowfold.metrics._scales import column_names, uneven_columns
 from lowfold.quality._findings import Finding, judge, rules_for, unknown
@@ -56,6 +57,10 @@ CHARTS = ("Isomap", "MVU", "LLE", "ModifiedLLE", "LTSA", "HessianLLE")
 STRAIGHT = (0.01, 0.02)  # variance off the best plane: linear below, not linear above
 LOOP = (2.2, 1.8)  # a loop lives from its birth to so many times that, and so many covering radii long
 NOISY = 0.1  # noise over the distance to the k-th neighbour
+RIM = (0.1, 0.2)  # points on an edge over n^((d-1)/d), which a boundary of the usual length has 1.5 times: closed; not
+RIM_LEAST, RIM_DIRECTION, RIM_PART = 20, 10, 5  # neighbours of a patch for it, for each dimension; patches of the data
+HOLES, HOLES_LEAST, HOLES_PART = 120, 16, 8  # landmarks for loops: their triangles grow as the cube; points for each
+MOST_POINTS = 0.9  # of the points must turn less than is told
 TURN = (0.5, 1.0)  # radians by which the data turn within one neighbourhood: enough points below, too few above
 EVEN = (0.4, 0.6)  # standard deviation of the logarithm of the density: even below, uneven above
 
@@ -86,7 +91,7 @@ def one_piece(pieces: Pieces, k: int, n: int) -> Finding:
         return Finding("one piece", "yes", 1.0, f"the graph of {k} neighbours connects all {n} points")
     shown = ", ".join(map(str, pieces.sizes[:5])) + (", ..." if count > 5 else "")
     if pieces.connecting is None:
-        joined = f"n_neighbors up to {min(8 * k, n - 1)} would not join them"
+        joined = f"n_neighbors up to {min(MOST_K * k, n - 1)} would not join them"
         advice = "embed the pieces separately (on_disconnected='separate'); the rest of this page is about the largest"
     else:
         joined = f"n_neighbors={pieces.connecting} would join them"
@@ -173,14 +178,14 @@ def closed(view: NeighborhoodView) -> Finding:
     """Is there a boundary? A closed manifold, as a sphere or a torus, has no single chart."""
     if view.X is None:
         return unknown("closed", "distances alone have no tangent planes; pass coordinates")
-    k = max(20, 10 * view.d)
-    if k > view.index.shape[1] or 5 * k > view.n:
+    k = max(RIM_LEAST, RIM_DIRECTION * view.d)
+    if k > view.index.shape[1] or RIM_PART * k > view.n:
         return unknown("closed", f"{view.n} points are too few for patches of {k} neighbours")
     patches = principal_patches(view.X, np.arange(view.n), view.index[:, :k], view.d, normals=0)
     count = int(edge_points(patches, view.d).sum())
     expected = view.n ** ((view.d - 1) / view.d)
     share = count / expected
-    verdict = "no" if share >= 0.2 else "yes" if share < 0.1 else "cannot tell"
+    verdict = "no" if share >= RIM[1] else "yes" if share < RIM[0] else "cannot tell"
     saw = (
         f"{count} of {view.n} points have all of their {k} neighbours on one side; a boundary of the usual length has "
         f"about {1.5 * expected:.0f}"
@@ -202,8 +207,8 @@ def closed(view: NeighborhoodView) -> Finding:
 
 def with_holes(view: NeighborhoodView, crossed: Finding, spread: Finding) -> Finding:
     """Loops of geodesics that nothing fills: persistent cohomology on two sets of up to 120 landmarks."""
-    count = min(120, view.n // 8)
-    if count < 16:
+    count = min(HOLES, view.n // HOLES_PART)
+    if count < HOLES_LEAST:
         return unknown("with holes", f"{view.n} points are too few for landmarks to tell a hole from a gap")
     open_loops = [_open_loops(view, count) for _ in range(2)]
     fewest, most = sorted(open_loops, key=len)
@@ -279,11 +284,11 @@ def enough_samples(view: NeighborhoodView) -> Finding:
         )
     bend = np.sqrt(np.maximum(squared_bends(view.patches, view.d), 0.0))
     reach = view.distances[view.centers, view.k - 1]
-    turn = float(np.quantile(bend * reach, 0.9))
+    turn = float(np.quantile(bend * reach, MOST_POINTS))
     verdict = judge(turn, *TURN)
     saw = (
         f"at 90% of {len(bend)} points the data turn by at most {turn:.2g} radians on the way to neighbour {view.k}; "
-        f"{_guarantee(view, float(np.quantile(bend, 0.9)))}"
+        f"{_guarantee(view, float(np.quantile(bend, MOST_POINTS)))}"
     )
     if verdict != "no":
         return Finding("enough samples", verdict, turn, saw)

@@ -27,6 +27,7 @@ from lowfold.quality._score import Score
 from lowfold.quality._spaces import Space, by_rows, read_both, row_step
 
 _LOOPS = "lowfold.quality._rank_loops"
+DEFAULT_K = 10  # neighbours that rank measures look at unless told, at most half of the others
 GROUPS = 64  # of blocks: each has a count per neighbourhood size of its own
 
 
@@ -128,7 +129,7 @@ def neighbor_ranks(
 
 def resolve_k(n: int, n_neighbors: int | None) -> int:
     check_limits("the rank measures", {"n_neighbors": n_neighbors}, {"n_neighbors": (Int(1), Null())})
-    k = min(10, (n - 1) // 2) if n_neighbors is None else int(n_neighbors)
+    k = min(DEFAULT_K, (n - 1) // 2) if n_neighbors is None else int(n_neighbors)
     if k > n - 2:
         raise InvalidInput(
             f"n_neighbors must be at most {n - 2} for {n} points, else every point is a neighbour; got {k}"

@@ -13,18 +13,23 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.parallel import block_slices
+from lowfold._core.parallel import TABLED, block_slices
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.stacks import stacked_eigh, stacked_eigvalsh
 from lowfold._core.types import AnyInts, Floats
 
-BLOCK = 4_000_000  # numbers of one block of patches: 32 MB
+SMALLEST, SIZES = 12, 6  # neighbours of the smallest patch that still tells a few directions; sizes looked at
+# Of the variance along the first direction: what rounding of the points leaves; a noise of less than TOLD times that is
+# none.
+NOTHING, TOLD = 1e-14, 10
+RIDGE = 1e-10  # of the number of points: far below the data, it keeps patches on a line from dividing by zero
 BEHIND = 0.1  # a neighbour this share of the patch's radius behind a point makes it an inner point
 
 
 def _patches(X: Floats, centers: AnyInts, index: AnyInts) -> Iterator[tuple[slice, Floats]]:
     """Blocks of patches (m, k + 1, D), the centre first, mean taken off."""
     k = index.shape[1] + 1
-    for part in block_slices(len(centers), max(1, BLOCK // int(k * max(k, X.shape[1])))):
+    for part in block_slices(len(centers), max(1, TABLED // int(k * max(k, X.shape[1])))):
         A = X[np.concatenate([centers[part][:, None], index[part]], axis=1)]
         yield part, A - A.mean(axis=1, keepdims=True)
 
@@ -59,7 +64,7 @@ class Scales:
 def scales(X: Floats, centers: AnyInts, index: AnyInts, distances: Floats) -> Scales:
     """Spectra at up to six sizes from 12 neighbours to as many as `index` has."""
     most = index.shape[1]
-    sizes = np.unique(np.geomspace(min(12, most), most, 6).round().astype(np.int64))
+    sizes = np.unique(np.geomspace(min(SMALLEST, most), most, SIZES).round().astype(np.int64))
     spectra = tuple(_spectra(X, centers, index[:, :k]) for k in sizes)
     return Scales(sizes, np.array([np.median(distances[:, k - 1]) for k in sizes]), spectra, X.shape[1])
 
@@ -80,7 +85,7 @@ def tangent_dimension(found: Scales) -> tuple[int, float]:
         counts = values >= 0.5 * (np.maximum(1 - root, 0.0) / (1 + root)) ** 2 * values[0]
         d = len(values) if counts.all() else int(np.argmin(counts))
         if d < len(values):
-            gap = float(values[d - 1] / max(values[d], 1e-12 * values[0]))
+            gap = float(values[d - 1] / max(values[d], ROUNDING * values[0]))
             best = max(best, (d, gap), key=lambda pair: pair[1])
     return best
 
@@ -99,10 +104,10 @@ def noise_level(found: Scales, d: int) -> float:
         return float("nan")
     off = np.array([np.median(found.spectra[i][:, d:].sum(axis=1)) / (found.D - d) for i in used])
     off *= np.array([found.sizes[i] / (found.sizes[i] - d) for i in used])
-    tiny = 1e-14 * float(np.median(found.spectra[0][:, 0]))
+    tiny = NOTHING * float(np.median(found.spectra[0][:, 0]))
     model = np.column_stack([np.ones(len(used)), (found.radii[used] / found.radii[used[-1]]) ** 4])
     variance, _ = nnls(model / (off + tiny)[:, None], np.ones(len(used)))[0]
-    return float(np.sqrt(variance)) if variance > 10 * tiny else 0.0
+    return float(np.sqrt(variance)) if variance > TOLD * tiny else 0.0
 
 
 def principal_patches(X: Floats, centers: AnyInts, index: AnyInts, d: int, *, normals: int = 20) -> Floats:
@@ -130,8 +135,7 @@ def second_forms(P: Floats, d: int) -> Floats:
     squares = u[:, :, a] * u[:, :, b] * np.where(a == b, 0.5, 1.0)
     Q = np.concatenate([np.ones_like(u[:, :, :1]), u, squares], axis=2)
     normal = Q.transpose(0, 2, 1)
-    # A ridge far below the data keeps patches on a line from dividing by zero.
-    gram = normal @ Q + 1e-10 * Q.shape[1] * np.eye(Q.shape[2])
+    gram = normal @ Q + RIDGE * Q.shape[1] * np.eye(Q.shape[2])
     return np.asarray(np.linalg.solve(gram, normal @ w)[:, 1 + d :] / size**2)
 
 

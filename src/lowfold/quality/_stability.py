@@ -18,6 +18,7 @@ from lowfold._core.types import Floats
 from lowfold.graph._reading import read_samples
 from lowfold.quality._score import Score
 
+FLAT = 1e-9  # of the largest spread: a direction that the embedding does not have is not stretched to the others
 ALIGN = ("rigid", "affine")
 
 
@@ -149,7 +150,7 @@ def _standard(Y: Floats, align: str) -> Floats:
     if align == "affine":
         values, V = stacked_eigh(A[inside].T @ A[inside] / inside.sum())
         root = np.sqrt(np.maximum(values, 0.0))
-        kept = root > 1e-9 * root.max(initial=0.0)
+        kept = root > FLAT * root.max(initial=0.0)
         A = A @ (V[:, kept] / root[kept]) @ V[:, kept].T
     size = float(np.sqrt((A[inside] ** 2).sum() / inside.sum()))
     return np.asarray(A / size) if size > 0 else A
