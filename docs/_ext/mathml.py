@@ -10,12 +10,12 @@ from docutils.utils.math.latex2mathml import tex2mathml
 
 def _inline(self: Any, node: Any) -> None:
     self.body.append(tex2mathml(node.astext(), as_block=False))
-    raise SkipNode
+    raise SkipNode("the formula is written; its text has no other form")
 
 
 def _block(self: Any, node: Any) -> None:
     self.body.append(f'<div class="formula">{tex2mathml(node.astext(), as_block=True)}</div>')
-    raise SkipNode
+    raise SkipNode("the formula is written; its text has no other form")
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from lowfold._core.errors import SolverFailed
+from lowfold._core.rounding import PIVOT
 from lowfold._cuda._device import Array, Device
 from lowfold._cuda._sparse import WIDTH, DeviceSparse, padded_block
 from lowfold._cuda._tree import Tree, front_places, graph_coordinates, plan
@@ -122,7 +123,7 @@ def factorise(matrix: DeviceSparse, off: DeviceSparse, shift: float, tree: Tree)
         raise SolverFailed(f"the factor needs blocks of {PIVOT_SHARED} bytes of shared memory; {device.name} has fewer")
     device.require(factor_bytes(tree), f"a Cholesky factor of {matrix.n} points", "use another solver")
     diagonal = matrix.diagonal()
-    least = 1e-16 * (float(xp.abs(diagonal).max()) + shift)
+    least = PIVOT * (float(xp.abs(diagonal).max()) + shift)
     chosen, node, row, column = front_places(xp, tree, off.indptr, off.indices)
     lower = row > column
     inside = column < tree.nx[node]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -68,7 +69,7 @@ def scalar(parameter: Parameter, value: Any) -> Any:
 
 
 @dataclass(eq=False)
-class Device:
+class Device(ABC):
     """Arrays (`xp`), kernels and memory of one device. `CudaDevice` is a GPU; tests have an emulated one."""
 
     xp: Any
@@ -76,13 +77,13 @@ class Device:
     shared_bytes: int  # the most that a block may have
     _resident: dict[tuple[int, int, str], Any] = field(default_factory=dict)
 
+    @abstractmethod
     def launch(self, source: str, kernel: str, grid: Sequence[int], block: int, *args: Any, shared: int = 0) -> None:
         """Run a kernel of `kernels/<source>.cu`; numbers are cast to what it declares."""
-        raise NotImplementedError
 
+    @abstractmethod
     def free_bytes(self) -> int:
         """Memory that can still be taken."""
-        raise NotImplementedError
 
     def get(self, array: Array) -> NDArray[Any]:
         """A copy on the host."""

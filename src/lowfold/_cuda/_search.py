@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from lowfold._core.rounding import ROUNDING
 from lowfold._cuda._device import Array, Device
 
 MOST = 24  # neighbours: 32 candidates leave a margin for the proof
 MOST_IN_CELLS = 32
 CELL_COLUMNS, HALF_COLUMNS = 3, 61
 MOST_CELLS = 2**27
+THINNEST = 1e-6  # of the longest side, the smallest cell: repeated points have neighbourhoods of size 0
 SAMPLE = 64  # rows that show the size of a neighbourhood
 WIDTH = 32  # candidates
 PRODUCT_BYTES = 2**31  # of one tile of products
@@ -117,7 +119,7 @@ def _cell_side(device: Device, F: Array, k: int, span: list[float]) -> float:
     xp, n = device.xp, len(F)
     rows = xp.asarray(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.int32))
     reach = np.sqrt(device.get(search_all(device, F, None, rows, min(k, n - 1))[0])[:, -1])
-    side = max(float(np.quantile(reach, 0.9)), 1e-6 * max(span), np.finfo(float).tiny)
+    side = max(float(np.quantile(reach, 0.9)), THINNEST * max(span), np.finfo(float).tiny)
     while np.prod([s / side + 1 for s in span]) > min(MOST_CELLS, 64.0 * n + 1000):
         side *= 1.1
     return side
@@ -147,7 +149,7 @@ def _floor(xp: Any, keys: Array, Y: Array, H: Array, Z: Array, Hz: Array, scale:
     error = lost * most + (size + lost) * most_lost
     error += rounding * ((size + lost) * (most + most_lost) + 0.5 * most**2) + extra
     least = 2.0 * (0.5 * size**2 + keys - error)
-    return xp.where(xp.isfinite(keys), least * (1 - 1e-12) / scale**2, np.inf)
+    return xp.where(xp.isfinite(keys), least * (1 - ROUNDING) / scale**2, np.inf)
 
 
 def _lengths(xp: Any, A: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.types import Floats
 
 LIGHTS = ("as_is", "contrast", "histogram")
@@ -22,7 +23,7 @@ def even_light(X: Floats, light: str) -> Floats:
     if light == "contrast":
         centred = X - X.mean(axis=1, keepdims=True)
         size = np.sqrt(np.mean(centred**2, axis=1, keepdims=True))
-        flat = size <= 1e-12 * np.abs(X).max(axis=1, keepdims=True)  # rounding of the mean, not contrast
+        flat = size <= ROUNDING * np.abs(X).max(axis=1, keepdims=True)  # rounding of the mean, not contrast
         return np.where(flat, 0.0, centred / np.where(flat, 1.0, size))
     return np.array([_ranks(row) for row in X])
 

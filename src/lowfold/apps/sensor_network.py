@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import Disconnected, InvalidInput
 from lowfold._core.parallel import single_threaded_blas
+from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import Floats
@@ -31,6 +32,8 @@ from lowfold.graph._types import Graph
 from lowfold.sdp._door import unfold
 from lowfold.sdp._program import unfolding
 from lowfold.sdp._refine import refine as refine_locally
+
+ON_LINE = 1e-9  # of the longest spread of the anchors: the shortest is rounding, and they lie in fewer dimensions
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +174,7 @@ def _anchors(anchors: Mapping[int, ArrayLike] | None, n: int, d: int) -> tuple[N
     if known.ndim != 2 or known.shape[1] != d or not np.isfinite(known).all():
         raise InvalidInput(f"every anchor needs {d} finite coordinates")
     spread = stacked_svd(known - known.mean(axis=0))[1]
-    if len(rows) < d + 1 or spread[-1] <= 1e-9 * max(spread[0], 1e-300):
+    if len(rows) < d + 1 or spread[-1] <= ON_LINE * max(spread[0], NO_DIVISOR):
         raise InvalidInput(
             f"{d + 1} anchors that do not lie on one {'line' if d == 2 else 'hyperplane'} are needed to fix "
             f"positions in {d} dimensions; got {len(rows)}"

@@ -17,6 +17,9 @@ SWISS_ROLL_ANGLES = (1.5 * np.pi, 4.5 * np.pi)
 S_CURVE_LENGTH = 3.0 * np.pi
 """Arc length of the S: two arcs of the unit circle, each of 3 pi / 2."""
 
+LAST_STEP = 4e-16  # of the angle: about two units of the last place, below which Newton's steps only swing
+NEWTON_STEPS = 60  # an end; from the start above the root a few are needed
+
 
 def require_positive(name: str, value: float) -> float:
     """`value` as a float, or an error that names the argument."""
@@ -64,10 +67,10 @@ def swiss_roll_angle(arclength: ArrayLike) -> NDArray[np.float64]:
     s = np.asarray(arclength, dtype=np.float64)
     size = np.abs(s)
     theta = np.minimum(size, np.sqrt(2.0 * size))  # S(theta) >= theta and >= theta^2 / 2
-    for _ in range(60):
+    for _ in range(NEWTON_STEPS):
         step = (swiss_roll_arclength(theta) - size) / np.hypot(1.0, theta)
         theta = np.maximum(theta - step, 0.0)
-        if not np.any(np.abs(step) > 4e-16 * theta):
+        if not np.any(np.abs(step) > LAST_STEP * theta):
             break
     return np.asarray(np.copysign(theta, s), dtype=np.float64)
 

@@ -23,7 +23,11 @@ from lowfold.geometry._domain import Disc
 RTOL, ATOL = 1e-11, 1e-12
 """Of the ODE solver: two digits above the noise of differences in the Christoffel symbols."""
 
-PATH_NODES = 17
+PATH_NODES = 17  # of a path that is only to lie near the geodesic, which is then found by shooting
+# Of the parameter's range, at most 1: the step h of differences of eighth order along a curve, whose truncation, h^8,
+# and rounding, 1e-16 / h, are about equal there.
+CURVE_STEP = 1e-2
+RELAXED, RELAX_CALLS = 1e-6, 50  # of such a path: shooting, which follows, needs a start and no more
 
 MAX_CALLS = 5_000
 
@@ -42,7 +46,7 @@ def arc_length(curve: Field, start: float, stop: float, panels: int = 64) -> flo
     edges = np.linspace(start, stop, panels + 1)
     half = 0.5 * np.diff(edges)
     t = (edges[:-1, None] + half[:, None] * (x + 1.0)).reshape(-1, 1)
-    step = 1e-2 * min(1.0, abs(stop - start))
+    step = CURVE_STEP * min(1.0, abs(stop - start))
     speed = np.linalg.norm(jacobian(curve, t, step)[..., 0], axis=-1)
     return float(np.sum(np.outer(half, w).ravel() * speed))
 
@@ -158,7 +162,7 @@ def transport(
     A path with corners is transported piece by piece. `path` is looked at a little beyond its ends.
     """
     w = np.atleast_2d(np.asarray(vectors, dtype=np.float64))
-    h = step if step is not None else 1e-2 * min(1.0, abs(stop - start))
+    h = step if step is not None else CURVE_STEP * min(1.0, abs(stop - start))
 
     def rate(t: float, flat: Floats) -> Floats:
         at = np.array([[t]])
@@ -223,7 +227,7 @@ def _relaxed(chart: Chart, start: Floats, end: Floats) -> Floats:
     def gaps(flat: Floats) -> Floats:
         return np.diff(chart.points(path(flat)), axis=0).ravel()
 
-    return path(least_squares(gaps, line[1:-1].ravel(), xtol=1e-6, ftol=1e-6, gtol=None, max_nfev=50).x)
+    return path(least_squares(gaps, line[1:-1].ravel(), xtol=RELAXED, ftol=RELAXED, gtol=None, max_nfev=RELAX_CALLS).x)
 
 
 def _connect(chart: Chart, path: Floats, tol: float) -> Floats | None:

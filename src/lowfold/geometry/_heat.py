@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.rounding import NO_DIVISOR, ROUNDING
 from lowfold._core.types import Floats
 from lowfold.geometry._closed import require_positive
 from lowfold.geometry._spectra import Boundary
@@ -104,7 +105,7 @@ def sphere_heat_kernel(distance: ArrayLike, t: float, radius: float = 1.0, metho
     """
     r = require_positive("radius", radius)
     time, angle = require_positive("t", t) / r**2, np.asarray(distance, dtype=np.float64) / r
-    if np.any((angle < 0) | (angle > np.pi * (1 + 1e-12))):
+    if np.any((angle < 0) | (angle > np.pi * (1 + ROUNDING))):
         raise InvalidInput(
             "distance must lie between 0 and pi * radius; got a value outside; pass great-circle distances"
         )
@@ -126,7 +127,7 @@ def _sphere_images(angle: Floats, t: float) -> Floats:
     half = np.cos(0.5 * angle)[..., None]
     # Beyond s^2 = d^2 + 4 t DIGITS the integrand is nothing: nodes are spent only before it.
     far = np.minimum(np.sqrt(angle**2 + 4 * t * DIGITS), np.pi)[..., None]
-    ratio = np.where(far < np.pi, np.cos(0.5 * far) / np.maximum(half, 1e-300), 0.0)
+    ratio = np.where(far < np.pi, np.cos(0.5 * far) / np.maximum(half, NO_DIVISOR), 0.0)
     limit = np.arccos(np.clip(ratio, 0.0, 1.0))
     a = 0.5 * limit * (x + 1.0)
     s = 2.0 * np.arctan2(np.sqrt(np.sin(0.5 * angle)[..., None] ** 2 + (half * np.sin(a)) ** 2), half * np.cos(a))

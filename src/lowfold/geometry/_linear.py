@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import Floats
 
+ORTHONORMAL = 1e-10  # what a QR factorisation or an SVD leaves, in float64, and a basis typed by hand does not
+
 
 def column_basis(X: ArrayLike) -> Floats:
     """Orthonormal basis Q of the column space of X, shape (m, r), by a QR factorisation with pivoting.
@@ -52,6 +54,6 @@ def _matrix(X: ArrayLike) -> Floats:
 
 def _orthonormal(basis: ArrayLike) -> Floats:
     b = _matrix(basis)
-    if not np.allclose(b.T @ b, np.eye(b.shape[1]), atol=1e-10):
+    if not np.allclose(b.T @ b, np.eye(b.shape[1]), atol=ORTHONORMAL):
         raise InvalidInput("basis must have orthonormal columns, basis' basis = I; got others; use column_basis")
     return b

@@ -19,6 +19,7 @@ from lowfold.geometry._closed import require_positive
 from lowfold.geometry._derivatives import DEFAULT_STEP, Field, Jet
 from lowfold.geometry._domain import Box, Disc
 from lowfold.geometry._integrals import bump
+from lowfold.geometry._linear import ORTHONORMAL
 
 TWO_PI = 2 * np.pi
 
@@ -32,7 +33,7 @@ def interval(length: float = np.pi) -> Manifold:
 def plane(width: float = 1.0, height: float = 1.0, frame: Sequence[Sequence[float]] | None = None) -> Manifold:
     """A rectangle, placed in R^m by two orthonormal columns `frame` (m, 2); by default the xy-plane of R^3."""
     columns = np.eye(3)[:, :2] if frame is None else np.asarray(frame, dtype=np.float64)
-    if columns.ndim != 2 or columns.shape[1] != 2 or not np.allclose(columns.T @ columns, np.eye(2), atol=1e-10):
+    if columns.ndim != 2 or columns.shape[1] != 2 or not np.allclose(columns.T @ columns, np.eye(2), atol=ORTHONORMAL):
         raise InvalidInput(
             f"frame must have two orthonormal columns, shape (m, 2); got shape {columns.shape}, not orthonormal; "
             "numpy.linalg.qr makes columns orthonormal"

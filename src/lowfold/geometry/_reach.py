@@ -11,13 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.types import Floats
 from lowfold.geometry._chart import Chart, Manifold
 from lowfold.geometry._closed import require_positive
 from lowfold.geometry._curvature import orthonormal_frame, second_fundamental_form
 from lowfold.geometry._derivatives import as_rows
 
+# Of the power method, linear in convergence; its value, a maximum, is good to the square of the vector.
 ASCENT_STEPS = 200
+STRAIGHT = 1e-8  # curvature of a plane, of which differences leave about 1e-10
+ANTIPODES = 1e-9  # of pi r_0: antipodes count as far apart, whatever the rounding of their distance
+TILT = 1e-3  # of a start, off its axis of symmetry: enough to leave a saddle within the steps
 
 
 def largest_normal_curvature(chart: Chart, u: ArrayLike) -> Floats:
@@ -36,7 +41,7 @@ def largest_normal_curvature(chart: Chart, u: ArrayLike) -> Floats:
         for _ in range(ASCENT_STEPS if chart.dim > 1 else 0):
             bend = np.einsum("nabc,nb,nc->na", ii, v, v)
             v = np.einsum("nabc,na,nc->nb", ii, bend, v) + 3.0 * size[:, None] * v
-            v /= np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-300)
+            v /= np.maximum(np.linalg.norm(v, axis=1, keepdims=True), NO_DIVISOR)
             v = np.where(size[:, None] > 0, v, start)
         best = np.maximum(best, np.linalg.norm(np.einsum("nabc,nb,nc->na", ii, v, v), axis=1))
     return best
@@ -48,8 +53,7 @@ def min_radius_of_curvature(manifold: Manifold, order: int = 33) -> float:
     A geodesic bends in R^m by II(v, v) alone, so r_0 = 1 / max |II(v, v)|; infinite on a flat piece of a plane.
     """
     bends = [float(largest_normal_curvature(chart, chart.domain.grid(order)).max()) for chart in manifold.charts]
-    # Differences leave about 1e-10 of curvature on a plane.
-    return 1.0 / max(bends) if max(bends) > 1e-8 else float("inf")
+    return 1.0 / max(bends) if max(bends) > STRAIGHT else float("inf")
 
 
 def branch_separation(points: ArrayLike, geodesic: ArrayLike, min_radius: float) -> float:
@@ -60,9 +64,7 @@ def branch_separation(points: ArrayLike, geodesic: ArrayLike, min_radius: float)
     x, d = np.asarray(points, dtype=np.float64), np.asarray(geodesic, dtype=np.float64)
     if x.ndim != 2 or d.shape != (len(x), len(x)):
         raise InvalidInput(f"geodesic must be the (n, n) distances of the n points; got {d.shape} for {x.shape}")
-    far_apart = (
-        np.pi * require_positive("min_radius", min_radius) * (1 - 1e-9)
-    )  # antipodes count, whatever the rounding
+    far_apart = np.pi * require_positive("min_radius", min_radius) * (1 - ANTIPODES)
     shortest = float("inf")
     for i in range(len(x)):
         far = d[i] >= far_apart
@@ -75,5 +77,5 @@ def _starts(dim: int) -> list[Floats]:
     """Axes and diagonals, a little off: on an axis of symmetry the ascent would stay on a saddle."""
     axes = list(np.eye(dim))
     diagonals = [axes[i] + sign * axes[j] for i, j in itertools.combinations(range(dim), 2) for sign in (1.0, -1.0)]
-    tilt = 1e-3 * np.cos(np.arange(1.0, dim + 1.0))
+    tilt = TILT * np.cos(np.arange(1.0, dim + 1.0))
     return [(v + tilt) / np.linalg.norm(v + tilt) for v in (*axes, *diagonals)]

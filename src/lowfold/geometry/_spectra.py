@@ -20,6 +20,8 @@ from lowfold.geometry._closed import require_positive
 
 Boundary = Literal["neumann", "dirichlet"]
 
+ROOT = 1e-14  # of a wave number: the last digits of float64, which bisection reaches
+
 
 def interval_eigenvalues(
     n: int, length: float = np.pi, boundary: Literal["neumann", "dirichlet", "robin"] = "neumann", a: float = 1.0
@@ -171,7 +173,7 @@ def _robin_eigenvalues(n: int, length: float, a: float) -> Floats:
 
     # With u = cos(s x - p), tan p = a / s at both ends, so that s L - 2 atan(a / s) = j pi, increasing in s.
     roots = [
-        brentq(lambda s, j=j: s * length - 2 * np.arctan2(a, s) - j * np.pi, 0.0, (j + 1) * np.pi / length, xtol=1e-14)
+        brentq(lambda s, j=j: s * length - 2 * np.arctan2(a, s) - j * np.pi, 0.0, (j + 1) * np.pi / length, xtol=ROOT)
         for j in range(n)
     ]
     return np.asarray(roots, dtype=np.float64) ** 2

@@ -9,8 +9,10 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.types import AnyFloats, Floats
 
+ASYMMETRY = 1e-10  # of an entry: a product B B' in float64 is uneven by less
 BLOCK_ROWS = 4096  # float32 data are widened a block at a time
 
 
@@ -72,7 +74,7 @@ def _square(M: object, name: str, D: int | None) -> Floats:
 
 
 def _root(M: Floats, came: str) -> Floats:
-    if not np.allclose(M, M.T, rtol=1e-10, atol=1e-12 * np.abs(M).max()):
+    if not np.allclose(M, M.T, rtol=ASYMMETRY, atol=ROUNDING * np.abs(M).max()):
         raise InvalidInput(f"{came} must be symmetric for mahalanobis")
     way_out = "drop constant or dependent columns, use more rows than columns, or pass metric_params={'reg': 0.01}"
     try:

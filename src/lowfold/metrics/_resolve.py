@@ -21,6 +21,9 @@ from lowfold.metrics._table import METRICS
 
 Params = dict[str, Any]
 
+SILENT = 1e-6  # of the largest coefficient: the phase of a smaller one is that of its rounding
+MOST_LEVELS = 30  # halvings of a row: 2**30 values are more than any has
+
 
 def resolve_metric(
     metric: str | Callable[..., Any] | Metric, metric_params: Mapping[str, Any] | None, X: AnyFloats | None
@@ -128,7 +131,7 @@ def _fourier_phase_difference(params: Params, X: AnyFloats | None) -> Metric:
 
 def _phase_metric(name: str, phases: Callable[..., AnyFloats], s: int, params: Params) -> Metric:
     wrap = params.get("wrap", True)
-    threshold = params.get("threshold", 1e-6)
+    threshold = params.get("threshold", SILENT)
     if not isinstance(wrap, bool | np.bool_):
         raise InvalidInput(f"metric_params: wrap of {name} must be True or False; got {wrap!r}")
     if not isinstance(threshold, numbers.Real) or not 0 <= float(threshold) < 1:
@@ -169,7 +172,7 @@ def _wavelet(params: Params, X: AnyFloats | None) -> Metric:
     details = _whole("wavelet", "details", params.get("details", 0), 0)
     if details > level:
         raise InvalidInput(f"metric_params: details must be 0..level = {level}; got {details}")
-    if level > 30 or (X is not None and 2**level > 2 * X.shape[1]):
+    if level > MOST_LEVELS or (X is not None and 2**level > 2 * X.shape[1]):
         raise InvalidInput(f"metric_params: level {level} needs rows of at least {2 ** (level - 1)} values")
     pywt = load_extra("pywt", "wavelets", "metric='wavelet'")
     orthogonal = [w for w in pywt.wavelist(kind="discrete") if pywt.Wavelet(w).orthogonal]
