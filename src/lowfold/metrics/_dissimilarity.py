@@ -16,6 +16,7 @@ from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.types import AnyFloats
 from lowfold.metrics._pairwise import pairwise
 
+# Of k(x, x) + k(y, y), below 0: what k(x, x) + k(y, y) - 2 k(x, y) loses by cancellation in a kernel computed so.
 ROUNDING = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-4}
 
 
