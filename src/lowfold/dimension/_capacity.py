@@ -23,10 +23,10 @@ from lowfold.graph._reading import MetricLike, Params
 from lowfold.graph._source import Pairs, Points
 
 METHODS = ("packing", "covering", "box")
-N_RADII = 8
+N_RADII = 8  # sizes of the fit, evenly spaced in their logarithm
 FEWEST = 16  # pieces: fewer say more about the outline of the set than about its dimension
 POINTS_PER_PIECE = 8  # at the smallest scale: with fewer the sample runs out before the set does
-REPEATS = 4
+REPEATS = 4  # places of the boxes, or starts of the walk, whose numbers are averaged: each wanders by a few
 AXES = ("size r", "pieces")
 NARROW = 3.5  # sizes that differ by less than this factor see much of the edges of the set,
 TOO_NARROW = 2.0  # and by less than this little else

@@ -28,7 +28,7 @@ from lowfold.dimension._read import distance_rows, distinct, read_source, typica
 from lowfold.graph._reading import MetricLike, Params
 from lowfold.graph._source import Pairs, Points
 
-N_RADII = 16
+N_RADII = 16  # of the fit, evenly spaced in their logarithm
 FEWEST = 30  # points: with fewer, sixteen radii hold a handful of pairs each
 CENTERS = 200  # points whose distances to all others tell the range of the radii
 # Neighbours of a point within the smallest radius, on average, and within the largest: so many, or one in so many of

@@ -13,7 +13,7 @@ from lowfold._core.types import Floats, Ints
 
 Interval = tuple[float, float]
 
-COVERAGE = (0.025, 0.975)
+COVERAGE = (0.025, 0.975)  # quantiles of the resamples between which 95% of them lie
 HALF, LOST = 0.5, 0.25  # dimensions, and share of the value, that edges may take; see `judged`
 FEWEST = 20  # points: halves of fewer are too few for any estimate
 DEVIATIONS = 1.96  # of a Gaussian, to either side, hold 95%

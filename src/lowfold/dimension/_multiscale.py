@@ -21,7 +21,7 @@ from lowfold.dimension._linear import require_range
 from lowfold.dimension._read import distinct, read_source
 from lowfold.graph._source import Points
 
-N_RADII = 10
+N_RADII = 10  # of the balls, evenly spaced in their logarithm
 TANGENT, CURVATURE = 0.5, 1.5  # exponents of growth that separate noise, tangent and curvature
 FEWEST = 64  # points: the largest of ten balls has to hold several times as many as the smallest
 CENTERS = 40  # balls about so many points in a half sample

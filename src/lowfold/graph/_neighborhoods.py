@@ -12,7 +12,7 @@ from lowfold.graph._search import nearest, trim
 from lowfold.graph._source import Measured, Pairs, Source
 from lowfold.graph._types import Neighbors
 
-DEFAULT_NEIGHBORS = 10
+DEFAULT_NEIGHBORS = 10  # hold a surface together and span its planes, and on most data reach no other sheet
 
 
 def default_neighbors(n: int) -> int:

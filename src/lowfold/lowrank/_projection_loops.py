@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-WIDTH = 16
+WIDTH = 16  # rows side by side in a vector register or two
 
 
 @njit(nogil=True, cache=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lowfold._core.errors import FileProblem, InvalidInput
 from lowfold._core.extras import load_extra
 
-BLOCK_BYTES = 64_000_000
+BLOCK_BYTES = 64_000_000  # of rows read at a time: a disk is read in long runs, and memory hardly notices
 
 
 def row_blocks(source: Any) -> Iterator[NDArray[Any]]:

@@ -22,7 +22,7 @@ from lowfold.optimize._perplexity import Bandwidths, joint_bandwidth, row_bandwi
 from lowfold.optimize._stress import Computed, PairTerms
 
 HELD = 4_096  # points up to which P is one block in memory; beyond, its strips are made when they are needed
-ROWS = 256
+ROWS = 256  # of distances to all points that are worked on at a time
 PERPLEXITY = 30.0  # the default, in the middle of the 5 to 50 of van der Maaten & Hinton (2008)
 # Spread of the first layout: their N(0, 1e-4 I), and principal components in the size that Kobak & Berens (2019)
 # advise, so small that at first all pairs attract alike. A column that is EMPTY, in shares of the first, gets noise of

@@ -14,7 +14,7 @@ from lowfold.methods.registry import REGISTRY, find, load
 
 SIZES = (300, 1_200)  # points: below and above the sizes from which compiled loops are used
 FEW = ("MVU", "LandmarkMVU", "SNE", "SymmetricSNE", "WeightedMDS", "ReplicatedMDS")  # the first size says it all
-FEWEST = 60
+FEWEST = 60  # points that every method takes with its defaults
 
 
 def warmup(methods: Iterable[str] | None = None, *, report: Callable[[str, float], None] | None = None) -> float:

@@ -32,7 +32,7 @@ PRODUCT = 16 * np.finfo(float).eps  # of the largest value: residuals of product
 # The neighbour only measures the gap, which has to be known to a tenth; a column is worked on until it is better than
 # what is asked of it by the second figure, so that the test does not fail by a hair for lack of work.
 NEIGHBOR, NEIGHBOR_WORKED = 0.1, 0.03
-WORKED = 0.3
+WORKED = 0.3  # of `tol`, for the wanted columns
 # Of Davidson's basis: before a restart, and after; more saves products and costs orthogonalisation.
 MOST_BLOCKS, KEPT_BLOCKS = 6, 2
 
