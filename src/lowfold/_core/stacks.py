@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import SolverFailed
-from lowfold._core.types import Floats
+from lowfold._core.parallel import STACKED, block_slices
+from lowfold._core.types import AnyInts, Floats, Ints
+
+
+def equal_rows(counts: AnyInts, cost: int, *, numbers: int = STACKED) -> Iterator[tuple[Ints, int]]:
+    """Blocks of rows that have the same count k > 0: their numbers, and k.
+
+    A row takes k max(k, cost) numbers, a block about `numbers`.
+    """
+    for k in np.unique(counts[counts > 0]):
+        rows = np.flatnonzero(counts == k)
+        for part in block_slices(len(rows), max(1, numbers // int(k * max(k, cost)))):
+            yield rows[part], int(k)
 
 
 def stacked_eigh(A: NDArray[np.floating]) -> tuple[Floats, Floats]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.parallel import STACKED, block_slices
-from lowfold._core.stacks import singular_values, stacked_svd
-from lowfold._core.types import Ints
+from lowfold._core.stacks import equal_rows, singular_values, stacked_svd
+from lowfold._core.types import Floats, Ints
 from lowfold.graph._components import components
 from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
@@ -43,15 +42,9 @@ class Consistency:
 def local_dimensions(points: Points, neighbors: Neighbors, *, tol: float = 1e-6) -> Ints:
     """Number of directions spanned by the differences x_j - x_i of each point's neighbours."""
     dims = np.zeros(neighbors.n, dtype=np.int64)
-    counts = neighbors.counts
-    for k in np.unique(counts[counts > 0]):
-        rows = np.flatnonzero(counts == k)
-        for part in block_slices(len(rows), max(1, STACKED // int(k * points.X.shape[1]))):
-            now = rows[part]
-            index = neighbors.indices[neighbors.indptr[now][:, None] + np.arange(k)]
-            difference = points.X[index].astype(np.float64) - points.X[now].astype(np.float64)[:, None]
-            s = singular_values(difference)
-            dims[now] = (s > tol * np.maximum(s[:, :1], np.finfo(float).tiny)).sum(axis=1)
+    for now, k in equal_rows(neighbors.counts, points.X.shape[1]):
+        s = singular_values(_spokes(points, neighbors, now, k))
+        dims[now] = (s > tol * np.maximum(s[:, :1], np.finfo(float).tiny)).sum(axis=1)
     return dims
 
 
@@ -64,15 +57,16 @@ def tangent_bases(points: Points, neighbors: Neighbors, d: int) -> NDArray[np.fl
     bases = np.zeros((n, d, D))
     counts = neighbors.counts
     used = np.minimum(counts, np.maximum(d + 1, counts // 2))
-    for k in np.unique(used[used > 0]):
-        rows = np.flatnonzero(used == k)
-        for part in block_slices(len(rows), max(1, STACKED // int(k * D))):
-            now = rows[part]
-            index = neighbors.indices[neighbors.indptr[now][:, None] + np.arange(k)]
-            patch = points.X[index].astype(np.float64) - points.X[now].astype(np.float64)[:, None]
-            found = stacked_svd(patch)[2][:, :d]
-            bases[now, : found.shape[1]] = found
+    for now, k in equal_rows(used, D):
+        found = stacked_svd(_spokes(points, neighbors, now, k))[2][:, :d]
+        bases[now, : found.shape[1]] = found
     return bases
+
+
+def _spokes(points: Points, neighbors: Neighbors, rows: Ints, k: int) -> Floats:
+    """x_j - x_i, (m, k, D), of the k nearest of each row."""
+    index = neighbors.indices[neighbors.indptr[rows][:, None] + np.arange(k)]
+    return np.asarray(points.X[index].astype(np.float64) - points.X[rows].astype(np.float64)[:, None])
 
 
 def shortcut_edges(points: Points, neighbors: Neighbors, n_components: int = 2, *, factor: float = 1.0) -> Ints:

@@ -38,19 +38,6 @@ def mirror(indptr, indices, values):
 
 
 @njit(nogil=True, cache=True)
-def mirror_false(indptr, indices, kept):
-    """Entries (i, j) and (j, i) are kept together or not at all."""
-    place = indptr[:-1].copy()
-    for i in range(len(indptr) - 1):
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            if j > i:
-                other = place[j]
-                kept[e] = kept[other] = kept[e] and kept[other]
-            place[j] += 1
-
-
-@njit(nogil=True, cache=True)
 def mark_shortest(indptr, lengths, m, marks):
     """Set the marks of the m shortest entries of every row to 1, ties included."""
     best = np.empty(m)

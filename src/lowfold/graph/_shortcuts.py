@@ -93,9 +93,10 @@ def _confirmed(graph: Graph, found: Ints, X: AnyFloats | None, d: int) -> Ints:
     Setting aside all doubtful edges lengthens ways in thin places too; this puts back those that are in order.
     """
     while len(found):
-        kept = np.ones(len(graph.indices), dtype=bool)
-        kept[found] = False
-        compiled("lowfold.graph._shortcut_loops").mirror_false(graph.indptr, graph.indices, kept)
+        gone = np.zeros(len(graph.indices))
+        gone[found] = 1.0
+        compiled("lowfold.graph._shortcut_loops").mirror(graph.indptr, graph.indices, gone)
+        kept = gone == 0
         still = _long_way(graph, kept, found, BLIND if X is None else SURE)
         if still.all():
             break

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.parallel import STACKED
-from lowfold._core.stacks import stacked_eigh
+from lowfold._core.stacks import equal_rows, stacked_eigh
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._source import Measured, Pairs, Points, Source
 from lowfold.graph._types import Neighbors
@@ -62,14 +61,9 @@ class Patches:
 
         `cost` is the number of floats that one patch takes per member; a block takes about 16 MB.
         """
-        sizes = self.sizes
-        for size in np.unique(sizes[sizes > 0]):
-            rows = np.flatnonzero(sizes == size)
-            step = int(max(1, STACKED // (size * max(size, cost))))
-            for start in range(0, len(rows), step):
-                now = rows[start : start + step]
-                places = self.indptr[now][:, None] + np.arange(size)
-                yield now, self.members[places], places
+        for now, size in equal_rows(self.sizes, cost):
+            places = self.indptr[now][:, None] + np.arange(size)
+            yield now, self.members[places], places
 
 
 def twins(neighbors: Neighbors) -> NDArray[np.bool_]:

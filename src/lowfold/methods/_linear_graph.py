@@ -5,7 +5,8 @@ A linear map needs no connected graph: on pieces it separates them, so no bridge
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from abc import abstractmethod
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -13,15 +14,19 @@ from lowfold._core.limits import Flag, Null, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.params import fixed, param
 from lowfold._core.run import Run
-from lowfold._core.types import AnyFloats, Floats
+from lowfold._core.types import AnyFloats, Floats, Ints
+from lowfold.graph._source import Points
+from lowfold.graph._types import Neighbors
 from lowfold.lowrank._linearised import linearised
 from lowfold.lowrank._principal import range_basis
+from lowfold.methods._alignment_method import AlignmentMethod
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod, neighbors_within_limits
 from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._linear_method import AffineMap, at_most_rank, project, regression_back
-from lowfold.methods._parameters import PointMetric
+from lowfold.methods._neighborhood import Needs
+from lowfold.methods._parameters import WIDE_NEIGHBORS, PointMetric
 from lowfold.methods._stages import Stages, linear_graph_stages
 
 CUT = 0.98  # of the sum of squares: what it leaves out is mostly noise, measured on images
@@ -54,6 +59,33 @@ class LinearGraphMethod(PointMetric, GraphMethod):
 
     reader: ClassVar[Reader] = AnySource(sparse=False)
     checks: ClassVar[tuple[Check, ...]] = (at_most_rank, neighbors_within_limits)
+
+
+class LinearAlignment(LinearGraphMethod):
+    """The kernel of an alignment method, restricted to linear functions; a method writes `_aligned`."""
+
+    n_neighbors: int | Ints | None = param(None, WIDE_NEIGHBORS + "More than n_components are needed.")
+
+    keeps_neighbors: ClassVar[bool] = True
+    per_component: ClassVar[int] = AlignmentMethod.per_component
+
+    @abstractmethod
+    def _aligned(self, source: Points, neighbors: Neighbors, run: Run) -> SparseOperator:
+        """The alignment kernel."""
+
+    @final
+    def _needs(self) -> Needs:
+        return Needs(least=self.n_components + 1, apart=True)
+
+    @final
+    def _recipe(self, data: Connected, run: Run) -> Fit:
+        K = self._aligned(data.points(), data.neighbors, run)
+        return linear_fit(K, None, data, self.n_components, self.energy, run, {}, center=self.center)
+
+    @final
+    def _operator(self) -> SparseOperator:
+        """The alignment kernel, rebuilt."""
+        return self._aligned(self._trained.points, self.neighbors_, self._run())
 
 
 def linear_fit(

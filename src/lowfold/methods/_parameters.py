@@ -10,6 +10,7 @@ from lowfold._core.params import Declared, param, positional
 from lowfold._core.types import Ints
 from lowfold.graph._search import SEARCHES
 from lowfold.graph._source import AFFINITY, PRECOMPUTED
+from lowfold.methods._alignment_mass import MASSES
 from lowfold.methods._elsewhere import PARAMETERS
 from lowfold.metrics._table import METRICS
 from lowfold.spectral._solvers import SOLVERS
@@ -20,6 +21,12 @@ SELECTIONS = ("leading", "independent")
 SHORTCUTS = ("warn", "remove", "ignore")
 SYMMETRIZE = ("union", "mutual", "average")
 WEIGHTINGS = ("heat", "binary")
+
+# `n_neighbors` where the default grows with `n_components`; a method adds how many it needs.
+WIDE_NEIGHBORS = (
+    "Nearest neighbours of each point, itself not counted. None is 10, or 3 n_components where that is more (up to "
+    "n / 10), at most n - 1; or all within `radius` if given. "
+)
 
 
 class Output(Declared):
@@ -122,6 +129,20 @@ class Symmetrized(Declared):
         Choice(SYMMETRIZE),
         'i ~ j when either, or each, is a neighbour of the other; "average" is a printed rule, it shortens one-way '
         "edges.",
+    )
+
+
+class Massed(Declared):
+    """What a point counts in an alignment kernel."""
+
+    mass: str = param(
+        "auto",
+        Choice(MASSES),
+        'What a point counts: with "points" Y\'Y = I, as published; with "kernel" Y\' D Y = I and Y\' D '
+        "1 = 0, D = diag(K). A point that only its own patch holds, and hardly, has an eigenvector of "
+        'its own near zero; images and other scattered data have such points. "auto" is "kernel" '
+        "where `n_components` single points have less energy (K_ii) than the leading principal "
+        "components have, which on smooth surfaces they do not.",
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Flag, Int, Null
+from lowfold._core.limits import Flag, Int, Null
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
@@ -20,12 +20,12 @@ from lowfold._core.types import Floats
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._hessian import hessian_alignment, quadratic_dimension
 from lowfold.kernels._patches import Geometry, Patches
-from lowfold.methods._alignment_mass import MASSES
 from lowfold.methods._alignment_method import AlignmentMethod, aligned, bottom, patch_corner
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._neighborhood import ByPatches, Needs
+from lowfold.methods._parameters import WIDE_NEIGHBORS, Massed
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import PatchMap
 
@@ -37,7 +37,7 @@ def _anchor_inside(method: Any, data: Data) -> None:
         raise InvalidInput(f"anchor must be the number of a point, at most {data.n - 1}; got {method.anchor}")
 
 
-class HessianLLE(Landmarked, AlignmentMethod):
+class HessianLLE(Massed, Landmarked, AlignmentMethod):
     """Embed by the functions whose second derivatives along the manifold vanish.
 
     H(f) = integral of ||Hess f||^2 is zero exactly for affine functions of isometric coordinates. Each patch
@@ -69,9 +69,7 @@ class HessianLLE(Landmarked, AlignmentMethod):
 
     n_neighbors: int | NDArray[np.int64] | None = param(
         None,
-        "Nearest neighbours of each point, itself not counted. None is 10, or 3 n_components where that is more (up to "
-        "n / 10), at most n - 1; or all within `radius` if given. "
-        "At least d_q = 1 + d + d(d + 1)/2 for d components: 3, 6, 10 for d = 1, "
+        WIDE_NEIGHBORS + "At least d_q = 1 + d + d(d + 1)/2 for d components: 3, 6, 10 for d = 1, "
         "2, 3; None is at least that. For one component take 10 or more.",
     )
     include_self: bool | None = param(
@@ -91,15 +89,6 @@ class HessianLLE(Landmarked, AlignmentMethod):
         "neighbourhood N_0 (the point included), Y = V R^(-1/2) with R = sum over N_0 of v v', as "
         "Donoho & Grimes do, so that lengths are right near it. Where pieces are embedded by "
         "themselves, only the one with the point is scaled so.",
-    )
-    mass: str = param(
-        "auto",
-        Choice(MASSES),
-        'What a point counts: with "points" Y\'Y = I, as published; with "kernel" Y\' D Y = I and Y\' D '
-        "1 = 0, D = diag(K). A point that only its own patch holds, and hardly, has an eigenvector of "
-        'its own near zero; images and other scattered data have such points. "auto" is "kernel" '
-        "where `n_components` single points have less energy (K_ii) than the leading principal "
-        "components have, which on smooth surfaces they do not.",
     )
 
     checks: ClassVar[tuple[Check, ...]] = (*AlignmentMethod.checks, _anchor_inside)

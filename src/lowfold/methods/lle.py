@@ -26,6 +26,7 @@ from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._lle_neighborhoods import Clusters, cluster_neighborhoods, flat_neighborhoods
 from lowfold.methods._losses import ALIGN, Lowered, alignment
 from lowfold.methods._neighborhood import ByClosedClasses, Needs, distinct_neighborhoods
+from lowfold.methods._parameters import WIDE_NEIGHBORS
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import ReconstructionRow
 
@@ -61,8 +62,7 @@ class LLE(Landmarked, AlignmentMethod):
 
     n_neighbors: int | NDArray[np.int64] | None = param(
         None,
-        "Nearest neighbours of each point, itself not counted. None is 10, or 3 n_components where that is more (up to "
-        "n / 10), at most n - 1; or all within `radius` if given. LLE needs more than n_components of them.",
+        WIDE_NEIGHBORS + "LLE needs more than n_components of them.",
     )
     reg: float = param(
         0.001,

@@ -12,22 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.limits import Choice, Flag
+from lowfold._core.limits import Flag
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._patches import Geometry, Patches
 from lowfold.kernels._tangent import tangent_alignment
-from lowfold.methods._alignment_mass import MASSES
 from lowfold.methods._alignment_method import AlignmentMethod, aligned, bottom, patch_corner
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._neighborhood import ByPatches, Needs
+from lowfold.methods._parameters import WIDE_NEIGHBORS, Massed
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import PatchMap
 
 
-class LTSA(Landmarked, AlignmentMethod):
+class LTSA(Massed, Landmarked, AlignmentMethod):
     """Embed so that the tangent coordinates of every neighbourhood are an affine image of its embedding.
 
     Each patch has local coordinates by PCA, X_i H = U S V'; W_i = I - G_i G_i' with G_i = [1 / sqrt(K), V_d] takes
@@ -58,10 +58,7 @@ class LTSA(Landmarked, AlignmentMethod):
 
     n_neighbors: int | NDArray[np.int64] | None = param(
         None,
-        "Nearest neighbours of each point, itself not counted. None is 10, or 3 n_components where that is more (up to "
-        "n / 10), at most n - 1; or all within `radius` if given. "
-        "LTSA needs more than n_components of them (one more without "
-        "`include_self`).",
+        WIDE_NEIGHBORS + "LTSA needs more than n_components of them (one more without `include_self`).",
     )
     include_self: bool = param(
         True,
@@ -69,15 +66,6 @@ class LTSA(Landmarked, AlignmentMethod):
         "Whether a point belongs to its own patch. Without, a point that is nobody's neighbour is in "
         "no patch: its row of K is zero; such points are counted in a warning and joined as "
         "`on_disconnected` says.",
-    )
-    mass: str = param(
-        "auto",
-        Choice(MASSES),
-        'What a point counts: with "points" Y\'Y = I, as published; with "kernel" Y\' D Y = I and Y\' D '
-        "1 = 0, D = diag(K). A point that only its own patch holds, and hardly, has an eigenvector of "
-        'its own near zero; images and other scattered data have such points. "auto" is "kernel" '
-        "where `n_components` single points have less energy (K_ii) than the leading principal "
-        "components have, which on smooth surfaces they do not.",
     )
 
     def _needs(self) -> Needs:

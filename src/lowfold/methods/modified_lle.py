@@ -21,6 +21,7 @@ from lowfold.kernels._patches import Geometry, Patches
 from lowfold.methods._alignment_method import AlignmentMethod, aligned, bottom, patch_corner
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._neighborhood import ByClosedClasses, Needs
+from lowfold.methods._parameters import WIDE_NEIGHBORS
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import ReconstructionRow
 
@@ -51,8 +52,7 @@ class ModifiedLLE(AlignmentMethod):
 
     n_neighbors: int | NDArray[np.int64] | None = param(
         None,
-        "Nearest neighbours of each point, itself not counted. None is 10, or 3 n_components where that is more (up to "
-        "n / 10), at most n - 1; or all within `radius` if given. More than n_components are needed.",
+        WIDE_NEIGHBORS + "More than n_components are needed.",
     )
     reg: float = param(
         0.001,

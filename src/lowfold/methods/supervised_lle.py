@@ -29,6 +29,7 @@ from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._lle_neighborhoods import cluster_neighborhoods
 from lowfold.methods._losses import ALIGN, Lowered, alignment
 from lowfold.methods._neighborhood import ByClosedClasses, Needs
+from lowfold.methods._parameters import WIDE_NEIGHBORS
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import ReconstructionRow
 from lowfold.methods._stages import EDGE, Stage, Stages, alignment_stages, degree
@@ -81,8 +82,7 @@ class SupervisedLLE(AlignmentMethod):
 
     n_neighbors: int | NDArray[np.int64] | None = param(
         None,
-        "Nearest neighbours of each point, itself not counted. None is 10, or 3 n_components where that is more (up to "
-        "n / 10), at most n - 1; or all within `radius` if given. More than n_components are needed.",
+        WIDE_NEIGHBORS + "More than n_components are needed.",
     )
     supervision: float = param(0.5, Real(0, 1), "Share t of the weights inside the class.")
     class_neighbors: str = param(

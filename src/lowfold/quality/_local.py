@@ -15,6 +15,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Flag, Int, Null, check_limits
 from lowfold._core.parallel import COPIED, run_blocks, single_threaded_blas
 from lowfold._core.run import Run
+from lowfold._core.stacks import equal_rows
 from lowfold._core.types import Floats
 from lowfold.graph._foreign import known_graph
 from lowfold.graph._neighborhoods import neighborhoods
@@ -54,12 +55,7 @@ def read_neighbors(
 
 def by_patches(neighbors: Neighbors, columns: int, work: Patch, n_jobs: int | None) -> None:
     """Call work(rows, index) for blocks of points with equally many neighbours; index is (m, k)."""
-    counts = neighbors.counts
-    blocks = []
-    for k in np.unique(counts[counts > 0]):
-        rows = np.flatnonzero(counts == k)
-        step = max(1, COPIED // int(k * max(k, columns)))
-        blocks += [(rows[start : start + step], int(k)) for start in range(0, len(rows), step)]
+    blocks = list(equal_rows(neighbors.counts, columns, numbers=COPIED))
 
     def one(b: int) -> None:
         rows, k = blocks[b]

@@ -12,7 +12,7 @@ from scipy.sparse import csc_array, csr_array, eye_array
 
 from lowfold._core.errors import InvalidInput, SolverFailed
 from lowfold._core.memory import require
-from lowfold._core.parallel import STACKED, block_slices
+from lowfold._core.stacks import equal_rows
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._source import Source
 from lowfold.graph._types import Neighbors
@@ -30,15 +30,10 @@ def reconstruction_weights(
     """
     geometry = geometry_of(source, neighbors)
     rows, columns, values = [], [], []
-    for k in np.unique(neighbors.counts):
-        chosen = np.flatnonzero(neighbors.counts == k)
-        if k == 0:
-            continue
+    for chosen, k in equal_rows(neighbors.counts, geometry.cost):
         index = neighbors.indices[neighbors.indptr[chosen][:, None] + np.arange(k)]
-        ridge = applied_reg(reg, "k>D", int(k), geometry.n_features, 0)
-        w = np.empty(index.shape)
-        for part in block_slices(len(chosen), max(1, STACKED // int(k * max(k, geometry.cost)))):
-            w[part] = gram_weights(geometry.spokes(chosen[part], index[part]), reg=ridge, kind=kind)
+        ridge = applied_reg(reg, "k>D", k, geometry.n_features, 0)
+        w = gram_weights(geometry.spokes(chosen, index), reg=ridge, kind=kind)
         rows.append(np.repeat(chosen, k))
         columns.append(index.ravel())
         values.append(w.ravel())

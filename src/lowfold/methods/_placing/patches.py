@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.parallel import STACKED
 from lowfold._core.run import Run
+from lowfold._core.stacks import equal_rows
 from lowfold._core.types import Floats
 from lowfold.graph._source import Measured, Pairs
 from lowfold.graph._types import Neighbors
@@ -82,10 +82,5 @@ def query_rows(queries: Queries, rows: NDArray[np.int64]) -> NDArray[np.floating
 
 def blocks_of_rows(found: Neighbors, cost: int) -> Any:
     """Rows with the same number of neighbours, in blocks: (rows, indices (m, k))."""
-    counts = found.counts
-    for k in np.unique(counts[counts > 0]):
-        rows = np.flatnonzero(counts == k)
-        step = int(max(1, STACKED // (k * max(k, cost))))
-        for start in range(0, len(rows), step):
-            now = rows[start : start + step]
-            yield now, found.indices[found.indptr[now][:, None] + np.arange(k)].astype(np.int64)
+    for now, k in equal_rows(found.counts, cost):
+        yield now, found.indices[found.indptr[now][:, None] + np.arange(k)].astype(np.int64)
