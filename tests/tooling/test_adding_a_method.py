@@ -55,7 +55,6 @@ ROW = """
         "the first columns",
         ("points",),
         "none",
-        "",
         "Nobody 2020",
     ),
 )
@@ -77,7 +76,7 @@ def test_a_toy_in_four_places(tmp_path: Path) -> None:
         copy(ROOT / part, tmp_path / part)
     places = [
         _written(tmp_path / "src/lowfold/methods/first_columns.py", FILE),
-        _changed(tmp_path / "src/lowfold/methods/registry.py", r"\n\)\n+BY_NAME", ROW),
+        _changed(tmp_path / "src/lowfold/methods/_table.py", r"\n\)\n+BY_NAME", ROW),
         _changed(tmp_path / "src/lowfold/__init__.pyi", r"\Z", STUB),
         _changed(tmp_path / "tests/methods/contract_table.py", r"\n\}\Z|\n\}(?=\n)(?![\s\S]*\n\}\n)", CASE),
     ]
