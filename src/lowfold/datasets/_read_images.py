@@ -43,17 +43,16 @@ def read_images(
     files = image_files(root)
     if not files:
         refuse(folder, f"no images in this folder (looked for {', '.join(sorted(IMAGE_SUFFIXES))})")
-    stack: NDArray[np.float32] | None = None
-    for i, file in enumerate(files):
+    first = _pixels(image, files[0], color, size)
+    require_room(folder, 4 * first.size * len(files), f"{len(files)} images of {first.shape}")
+    stack = np.empty((len(files), *first.shape), dtype=np.float32)
+    stack[0] = first
+    for i, file in enumerate(files[1:], start=1):
         pixels = _pixels(image, file, color, size)
-        if stack is None:
-            require_room(folder, 4 * pixels.size * len(files), f"{len(files)} images of {pixels.shape}")
-            stack = np.empty((len(files), *pixels.shape), dtype=np.float32)
         if pixels.shape != stack.shape[1:]:
             sizes = f"is {pixels.shape[:2]}, the images before it are {stack.shape[1:3]}"
             refuse(file, f"{sizes}; resize them all with size=(height, width)")
         stack[i] = pixels
-    assert stack is not None
     labels = {"file": np.array([file.name for file in files])}
     parents = [file.parent.relative_to(root).as_posix() for file in files]
     if set(parents) != {"."}:

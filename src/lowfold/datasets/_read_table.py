@@ -96,7 +96,8 @@ def _opened(file: Path | None, text: str | None, source: str) -> Iterator[IO[str
         try:
             yield stream
         except UnicodeDecodeError:
-            assert file is not None
+            if file is None:  # a text has no bytes to be wrong
+                raise
             _refuse_encoding(file, source)
 
 

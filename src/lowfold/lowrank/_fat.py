@@ -67,28 +67,27 @@ def fat(
     ('greedy', 22, (300, 2))
     """
     _check_choices(mode, kind, power)
-    op = G if isinstance(G, Operator) else _square(G)
-    A = matrix(G, "G") if op is None else None
-    rows, columns = A.shape if A is not None else (op.n, op.n)  # type: ignore[union-attr]
+    A = G if isinstance(G, Operator) else _square_or_not(G)
+    rows, columns = A.shape if isinstance(A, np.ndarray) else (A.n, A.n)
     kept = rank(k, min(rows, columns) - markov) + markov
     m = min(kept + EXTRA - markov, columns) if m is None else rank(m, columns, "m")
     if m < kept:
         raise InvalidInput(f"m must be at least {kept}, as many columns as vectors are asked for; got {m}")
     if 2 * m >= columns and not always:
-        Y, values = _svd(A, op, kept)
+        Y, values = _svd(A, kept)
         mode_done = "svd"
     else:
-        Y, values = _transformed(A, op, kept, m, mode, kind, power, generator(random_state))
+        Y, values = _transformed(A, kept, m, mode, kind, power, generator(random_state))
         mode_done = str(mode)
     if markov:
         return FAT(Y[:, 1:] / Y[:, :1], values[1:], mode_done, m)
     return FAT(Y, values, mode_done, m)
 
 
-def _square(G: ArrayLike) -> Operator | None:
-    """A symmetric array as an operator; None for a rectangular one."""
+def _square_or_not(G: ArrayLike) -> Operator | Floats:
+    """A symmetric array as an operator; a rectangular one as it is."""
     shape = np.shape(G)
-    return DenseOperator(symmetric(G)) if len(shape) == 2 and shape[0] == shape[1] else None
+    return DenseOperator(symmetric(G)) if len(shape) == 2 and shape[0] == shape[1] else matrix(G, "G")
 
 
 def _check_choices(mode: str, kind: str, power: int) -> None:
@@ -100,29 +99,27 @@ def _check_choices(mode: str, kind: str, power: int) -> None:
         raise InvalidInput(f"power must be an integer of at least 1; got {power!r}")
 
 
-def _svd(A: Floats | None, op: Operator | None, k: int) -> tuple[Floats, Floats]:
-    if A is None:
-        assert op is not None
-        require(16.0 * op.n**2, f"the SVD of {op.n} columns", "choose a smaller m")
-        A = op.dense()
+def _svd(A: Operator | Floats, k: int) -> tuple[Floats, Floats]:
+    if not isinstance(A, np.ndarray):
+        require(16.0 * A.n**2, f"the SVD of {A.n} columns", "choose a smaller m")
+        A = A.dense()
     U, s, _ = np.linalg.svd(A, full_matrices=False)
     return U[:, :k], s[:k]
 
 
 def _transformed(
-    A: Floats | None, op: Operator | None, k: int, m: int, mode: str, kind: str, power: int, rng: np.random.Generator
+    A: Operator | Floats, k: int, m: int, mode: str, kind: str, power: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    if A is not None:  # Q' A = U S W' and Y = Q U
+    if isinstance(A, np.ndarray):  # Q' A = U S W' and Y = Q U
         Q = np.linalg.qr(_columns(A, m, mode, kind, rng))[0]
         for _ in range(power - 1):
             Q = np.linalg.qr(A @ (A.T @ Q))[0]
         U, s, _ = np.linalg.svd(Q.T @ A, full_matrices=False)
         return np.asarray(Q @ U[:, :k]), s[:k]
-    assert op is not None
-    Q = np.linalg.qr(_operator_columns(op, m, mode, kind, rng))[0]
+    Q = np.linalg.qr(_operator_columns(A, m, mode, kind, rng))[0]
     for _ in range(power - 1):
-        Q = np.linalg.qr(op.apply(Q))[0]
-    U, s, _ = np.linalg.svd(op.apply(Q), full_matrices=False)
+        Q = np.linalg.qr(A.apply(Q))[0]
+    U, s, _ = np.linalg.svd(A.apply(Q), full_matrices=False)
     return U[:, :k], s[:k]
 
 

@@ -38,15 +38,14 @@ def interpolative(
     ([1], [[0.33, 1.0, 0.67]])
     """
     A = matrix(A)
-    if (k is None) == (eps is None):
-        raise InvalidInput("interpolative takes either k, the number of columns, or eps, the error allowed")
     if oversampling is not None and oversampling < 0:
         raise InvalidInput(f"oversampling must be 0 or more; got {oversampling!r}")
-    if eps is not None:
+    if k is None or eps is not None:
+        if k is not None or eps is None:
+            raise InvalidInput("interpolative takes either k, the number of columns, or eps, the error allowed")
         if not eps > 0:
             raise InvalidInput(f"eps must be above 0, a share of ||A||; got {eps!r}")
         return _to_precision(A, float(eps), oversampling, random_state)
-    assert k is not None
     k = rank(k, min(A.shape))
     return _of(A, A if oversampling is None else _sketch(A, k + oversampling, random_state), k)
 

@@ -77,16 +77,18 @@ class PairSums:
 
     def pearson(self) -> Score:
         """See `lowfold.quality.pearson`."""
-        pairs = len(self.d) * (self.n - 1)
-        sums = np.stack([self.delta, self.d, self.delta2, self.d2, self.cross])
-        value, points = _correlation(sums.sum(axis=1), pairs), _correlation(sums, self.n - 1)
-        return Score("pearson", float(value), 1.0, points)
+        return Score("pearson", *self._correlations())
 
     def residual_variance(self) -> Score:
         """See `lowfold.quality.residual_variance`."""
-        r = self.pearson()
-        assert r.points is not None
-        return Score("residual variance", 1.0 - r.value**2, 0.0, 1.0 - r.points**2)
+        value, _, points = self._correlations()
+        return Score("residual variance", 1.0 - value**2, 0.0, 1.0 - points**2)
+
+    def _correlations(self) -> tuple[float, float, Floats]:
+        """Pearson's r over all pairs, of which 1 is perfect, and over those of each point."""
+        pairs = len(self.d) * (self.n - 1)
+        sums = np.stack([self.delta, self.d, self.delta2, self.d2, self.cross])
+        return float(_correlation(sums.sum(axis=1), pairs)), 1.0, _correlation(sums, self.n - 1)
 
 
 def _correlation(sums: Floats, m: int) -> Floats:

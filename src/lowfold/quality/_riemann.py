@@ -26,7 +26,7 @@ from lowfold.quality._spaces import read_coordinates, same_length
 SPANNED = 1e-7  # a tangent direction below this share of the longest is not spanned by the neighbours
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Distortion(Score):
     """The stretching at every point, as a `Score`.
 
@@ -37,18 +37,16 @@ class Distortion(Score):
     scale      the factor taken out: 1, or the geometric mean of all stretches
     """
 
-    dual: Floats | None = None
-    stretches: Floats | None = None
+    dual: Floats
+    stretches: Floats
     scale: float = 1.0
 
     def anisotropy(self) -> Floats:
         """Log of the longest over the shortest stretch: 0 where the map is conformal."""
-        assert self.stretches is not None
         return np.asarray(np.log(_floor(self.stretches[:, 0])) - np.log(_floor(self.stretches[:, -1])))
 
     def ellipses(self, radius: float = 1.0) -> tuple[Floats, Floats]:
         """Half axes (n, 2), longest first, and angles (n,) in radians of the images of discs, for a plane embedding."""
-        assert self.dual is not None
         check_limits("ellipses", {"radius": radius}, {"radius": (Real(0, open_low=True),)})
         if self.dual.shape[1] != 2:
             raise InvalidInput(f"ellipses are drawn for an embedding of 2 columns; got {self.dual.shape[1]}")
@@ -62,7 +60,6 @@ class Distortion(Score):
         E|eta_i|^2 <= |dh|^2 E|epsilon_i|^2 to first order, |dh| the longest stretch. Wang (2012), Section 4.1.1, eq.
         (4.5).
         """
-        assert self.stretches is not None
         check_limits("noise_bound", {"variance": variance}, {"variance": (Real(0),)})
         return np.asarray(self.stretches[:, 0] ** 2 * variance)
 
@@ -125,7 +122,8 @@ def distortion_score(
     logs = np.log(_floor(stretches))
     scale = float(np.exp(np.median(logs.mean(axis=1)))) if scaled else 1.0
     points = np.abs(logs - np.log(scale)).max(axis=1)
-    return Distortion("riemannian distortion", float(np.median(points)), 0.0, points, dual, stretches, scale)
+    value = float(np.median(points))
+    return Distortion("riemannian distortion", value, 0.0, points, dual=dual, stretches=stretches, scale=scale)
 
 
 def orientation(X: ArrayLike, Y: ArrayLike, n_neighbors: int | None = None, *, n_jobs: int | None = None) -> Score:

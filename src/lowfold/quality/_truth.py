@@ -18,17 +18,15 @@ from lowfold.quality._score import Score
 from lowfold.quality._spaces import read_coordinates, same_length
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Alignment(Score):
     """A `Score` with the map that was fitted: truth ~ Y @ matrix + shift."""
 
-    matrix: Floats | None = None
-    shift: Floats | None = None
+    matrix: Floats
+    shift: Floats
 
     def apply(self, Y: ArrayLike) -> Floats:
         """Y in the coordinates of the truth."""
-        assert self.matrix is not None
-        assert self.shift is not None
         return np.asarray(np.asarray(Y, dtype=np.float64) @ self.matrix + self.shift)
 
 
@@ -61,7 +59,7 @@ def procrustes(truth: ArrayLike, Y: ArrayLike, *, scaling: bool = True, reflecti
     points = ((Tc - Ac @ Q) ** 2).sum(axis=1) / _spread(Tc)
     matrix = Q[: A.shape[1], : T.shape[1]]
     shift = (mean_t - mean_a @ Q)[: T.shape[1]]
-    return Alignment("procrustes", float(points.sum()), 0.0, points, matrix, shift)
+    return Alignment("procrustes", float(points.sum()), 0.0, points, matrix=matrix, shift=shift)
 
 
 def affine_r2(truth: ArrayLike, Y: ArrayLike) -> Alignment:
@@ -75,7 +73,8 @@ def affine_r2(truth: ArrayLike, Y: ArrayLike) -> Alignment:
     Tc, Ac = T - mean_t, A - mean_a
     matrix = np.linalg.lstsq(Ac, Tc, rcond=None)[0]
     points = ((Tc - Ac @ matrix) ** 2).sum(axis=1) / _spread(Tc)
-    return Alignment("affine R^2", 1.0 - float(points.sum()), 1.0, points, matrix, mean_t - mean_a @ matrix)
+    shift = mean_t - mean_a @ matrix
+    return Alignment("affine R^2", 1.0 - float(points.sum()), 1.0, points, matrix=matrix, shift=shift)
 
 
 def _pair(truth: ArrayLike, Y: ArrayLike) -> tuple[Floats, Floats]:
