@@ -12,21 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 import lowfold
-from lowfold.cli import main
 from lowfold.cli._app import app
 from lowfold.datasets._readers import read_table
-
-Result = tuple[int, str, str]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    def call(*args: object) -> Result:
-        code = main([str(arg) for arg in args])
-        out = capsys.readouterr()
-        return code, out.out, out.err
-
-    return call
 
 
 @pytest.fixture

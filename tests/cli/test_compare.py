@@ -9,19 +9,8 @@ from typing import Any
 import pytest
 
 import lowfold
-from lowfold.cli import main
 
 pytestmark = pytest.mark.timeout(90)  # every method starts an interpreter
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    def call(*args: object) -> tuple[int, str, str]:
-        code = main([str(arg) for arg in args])
-        out = capsys.readouterr()
-        return code, out.out, out.err
-
-    return call
 
 
 @pytest.fixture

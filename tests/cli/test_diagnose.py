@@ -9,20 +9,7 @@ from typing import Any
 import pytest
 
 from lowfold import datasets
-from lowfold.cli import main
 from lowfold.datasets import write_table
-
-Result = tuple[int, str, str]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    def call(*args: object) -> Result:
-        code = main([str(arg) for arg in args])
-        out = capsys.readouterr()
-        return code, out.out, out.err
-
-    return call
 
 
 @pytest.fixture

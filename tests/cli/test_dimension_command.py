@@ -13,21 +13,10 @@ from typer.testing import CliRunner
 import lowfold
 from lowfold import dimension
 from lowfold._core.errors import InvalidInput
-from lowfold.cli import main
 from lowfold.cli._app import app
 from lowfold.datasets._readers import read_table
 
 QUICK = ("-m", "local_pca,mle,two-nn")
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    def call(*args: object) -> tuple[int, str, str]:
-        code = main([str(arg) for arg in args])
-        out = capsys.readouterr()
-        return code, out.out, out.err
-
-    return call
 
 
 @pytest.fixture
