@@ -26,7 +26,7 @@ from lowfold.kernels._tangent import tangents
 from lowfold.methods._alignment_mass import choose_mass, diagonal_mass
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
-from lowfold.methods._landmarks import landmark_stages
+from lowfold.methods._landmarks import PLACING_BY_WEIGHTS, landmark_stages
 from lowfold.methods._losses import ALIGN, Lowered, alignment
 from lowfold.methods._placing.maps import Barycentric, NearestCorner
 from lowfold.methods._stages import Stages, alignment_stages
@@ -44,7 +44,7 @@ AlignmentOf = Callable[[Connected, Geometry, Run], tuple[Alignment, dict[str, An
 class AlignmentMethod(GraphMethod):
     """Adds `neighbors_`; a method writes `_alignment` and its recipe."""
 
-    stages: ClassVar[Stages] = landmark_stages(alignment_stages)
+    stages: ClassVar[Stages] = landmark_stages(alignment_stages, PLACING_BY_WEIGHTS)
     loss: ClassVar[Lowered] = Lowered(alignment, ALIGN)
 
     keeps_neighbors: ClassVar[bool] = True

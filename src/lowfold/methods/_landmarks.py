@@ -34,6 +34,7 @@ Solve = Callable[[Data, Run], Fit]
 
 HELD_OUT = 10  # every tenth landmark is held out to measure the error: few enough not to change the model much
 PLACING = 1500.0  # bytes for a point placed among landmarks: its neighbours both ways and its row of the kernel
+PLACING_BY_WEIGHTS = 650.0  # where its neighbours among the landmarks are enough
 ASTRAY = 0.5  # of the spread: the model of the other landmarks is another one
 TELLING = 20  # landmarks: of fewer, a tenth is one point, and says nothing of the others
 MOST_HELD_OUT = 200  # whose error is known to some percent
@@ -73,7 +74,7 @@ def chooser(model: Any) -> Chooser | None:
 NO_LANDMARKS: dict[str, Any] = {"landmarks_": None, "landmark_error_": None}
 
 
-def landmark_stages(of: Stages) -> Stages:
+def landmark_stages(of: Stages, placing: float = PLACING) -> Stages:
     """The stages of so many points, and the placing of the others; `of` all points without landmarks."""
 
     def stages(model: Any, data: Data) -> list[Stage]:
@@ -81,7 +82,7 @@ def landmark_stages(of: Stages) -> Stages:
         m = data.n if asked is None else min(data.n, int(asked) if np.ndim(asked) == 0 else len(np.ravel(asked)))
         if m == data.n or data.source is None:
             return of(model, data)
-        placed = Stage("placing", f"{data.n - m} points by {m} landmarks", PLACING * data.n)
+        placed = Stage("placing", f"{data.n - m} points by {m} landmarks", placing * data.n)
         return [read_stage(data), *of(model, Data(data.source.subset(np.arange(m))))[1:], placed]
 
     return stages

@@ -49,12 +49,15 @@ Stages = Callable[[Any, Data], list[Stage]]
 
 
 def peak(stages: tuple[Stage, ...]) -> float:
-    """The most that is held at once: each stage on top of what the former ones keep."""
+    """The most that is held at once: each stage on top of what the former ones keep, and the buffers."""
     kept, most = 0.0, 0.0
     for stage in stages:
         most = max(most, kept + stage.bytes)
         kept += stage.kept
-    return most
+    return most + min(BUFFERS, most)
+
+
+BUFFERS = 40e6  # of BLAS and of two threads' blocks: measured peaks of all methods lie so much above their arrays
 
 
 # Parts ----------------------------------------------------------------------------------------------------------------
@@ -140,7 +143,6 @@ def columns(model: Any) -> int:
 
 
 SEARCHING = 4.0  # copies of the neighbours at the search's peak: candidates, their exact distances, the sorted rows
-BLOCKS = 45e6  # rows in work at once, two threads in blocks of a million numbers, whatever the size of the data
 
 
 # Linear methods -------------------------------------------------------------------------------------------------------
@@ -152,14 +154,14 @@ def principal_stages(model: Any, data: Data) -> list[Stage]:
     side = min(n, D)
     what = f"{side} x {side} {'covariance' if side == D else 'Gram matrix'}, dense"
     output = 2 * FLOAT * n * components_to_compute(model.n_components, n, D)
-    return [read_stage(data), Stage("principal axes", what, 3 * FLOAT * side**2 + output + BLOCKS)]
+    return [read_stage(data), Stage("principal axes", what, 3 * FLOAT * side**2 + output)]
 
 
 def copy_stages(count: float, name: str) -> Stages:
     """A stage that holds so many copies of the rows in float64."""
 
     def stages(model: Any, data: Data) -> list[Stage]:
-        work = Stage(name, f"{count:g} copies of the data in float64", count * values(data) + BLOCKS)
+        work = Stage(name, f"{count:g} copies of the data in float64", count * values(data))
         return [read_stage(data), work]
 
     return stages
@@ -179,7 +181,7 @@ def feature_stages(model: Any, data: Data) -> list[Stage]:
     return [
         read_stage(data),
         Stage("features", f"{n} x {M}", 2 * FLOAT * n * M, FLOAT * n * M),
-        Stage("principal axes", f"{side} x {side}, dense", 3 * FLOAT * side**2 + BLOCKS),
+        Stage("principal axes", f"{side} x {side}, dense", 3 * FLOAT * side**2),
     ]
 
 
@@ -259,7 +261,7 @@ FRONTS = 2.2  # bytes over n^1.5 of the fronts of a surface: 6 MB at 20,000 poin
 
 def walk_stages(model: Any, data: Data) -> list[Stage]:
     """Neighbours, a sparse Laplacian (or the walk that it generates), its bottom."""
-    found = _found(model, data)
+    found = found_neighbors(model, data)
     entries = 1.6 * data.n * degree(model, data) if found is None else float(len(found.union().indices))
     kernel = Stage("kernel", f"sparse, {entries + data.n:.0f} entries", WEIGHING * EDGE * entries, 3 * EDGE * entries)
     if found is None:
@@ -283,7 +285,7 @@ def field_stages(model: Any, data: Data) -> list[Stage]:
     d = model.tangent_dim if isinstance(model.tangent_dim, int) else 2
     blocks = FLOAT * 1.6 * n * k * d * d
     kernel = Stage("connection", f"blocks of {d} x {d} along the edges", CARRYING * blocks, 3 * blocks)
-    found = _found(model, data) if data.n * d <= COUNTED else None
+    found = found_neighbors(model, data) if data.n * d <= COUNTED else None
     if found is None:
         scalar = _uncounted(model, data, factored=True)
         solve = replace(scalar, bytes=scalar.bytes * d * d)  # a block for every entry
@@ -301,7 +303,7 @@ CARRYING = 8.0  # copies of the blocks while they are made: bases at both ends, 
 def alignment_stages(model: Any, data: Data) -> list[Stage]:
     """Neighbours, a local problem at every point, the sparse kernel that aligns them, its bottom."""
     n, k = float(data.n), degree(model, data)
-    found = _found(model, data)
+    found = found_neighbors(model, data)
     patches = FLOAT * n * (k + 1) * (columns(model) + 3)
     if found is None or not fits(EDGE * n * (k + 1) ** 2):
         entries = n * SPREAD * (k + 1)
@@ -323,7 +325,7 @@ def alignment_stages(model: Any, data: Data) -> list[Stage]:
 SPREAD = 4.0  # points that meet a point in some patch, over the size of a patch: on surfaces
 
 
-def _found(model: Any, data: Data) -> Neighbors | None:
+def found_neighbors(model: Any, data: Data) -> Neighbors | None:
     """The neighbourhoods themselves where building them is quick, for counting."""
     if data.neighbors is not None:
         return data.neighbors
@@ -352,7 +354,9 @@ def _bottom(model: Any, pattern: csr_array, count: int, *, laplacian: bool) -> S
     if fill.tree is not None:
         counted = f"its factor would have at most {fill.entries:.2g} entries, {pretty_bytes(fill.bytes)}"
     basis = FLOAT * n * (d + 2) * 12
-    size = fill.bytes + basis if solver == "shift_invert" else 3 * basis
+    if solver == "levels":
+        return Stage("eigenvectors", f"{d} from the bottom, solver levels; {counted}", LEVELS * n + 3 * basis)
+    size = fill.bytes + 2 * basis if solver == "shift_invert" else 3 * basis
     return Stage("eigenvectors", f"{d} from the bottom, solver {solver}; {counted}", size)
 
 
@@ -366,3 +370,5 @@ def _uncounted(model: Any, data: Data, *, factored: bool) -> Stage:
 
 
 FILL = 19.0  # entries of the factor over n log2 n: fitted to peaks of rolls of 150,000 points, 10 neighbours
+# Bytes a row: of the prolongation, thrice, and of a strip of what the coarse kernel is made of; 50,000 x 50 has 130.
+LEVELS = 3 * 130 * EDGE + 256 * EDGE

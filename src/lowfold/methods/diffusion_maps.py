@@ -50,7 +50,7 @@ from lowfold.spectral._doors import largest
 from lowfold.spectral._types import POOR, ZERO, Eigenpairs
 
 CONVENTIONS = ("markov", "degree", "symmetric")
-COMPLETE = 4.0  # matrices at once where all pairs are joined: distances, weights, their copy by density, the walk
+COMPLETE = 5.0  # of n x n: distances, their squares, the exponent, the weights, and their product with the density
 Weighting = Literal["heat", "binary", "self_tuning", "precomputed"] | Callable[[Floats], Floats]
 
 

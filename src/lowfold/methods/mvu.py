@@ -20,7 +20,7 @@ from lowfold.methods._losses import Loss, Lowered
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import ReconstructionRow
-from lowfold.methods._stages import FLOAT, Stage, Stages, degree, read_stage, search_stage
+from lowfold.methods._stages import FLOAT, Stage, Stages, degree, found_neighbors, read_stage, search_stage
 from lowfold.methods._unfolding import (
     UNBOUNDED,
     FactorOperator,
@@ -34,23 +34,21 @@ from lowfold.sdp._door import SOLVERS, select_unfolding_solver, unfold
 from lowfold.sdp._program import FORMS, neighbor_pairs, unfolding, variance_bound
 from lowfold.sdp._solution import Callback
 
-REG = 1e-3  # ridge of the weights with which a new point is rebuilt from its neighbours, the default of LLE
-# Of the pairs inside neighbourhoods, each counted once: on rolls and S curves 0.43 with the 4 neighbours of the
-# default, 0.35 with 6 and 0.25 with 10, because most are met in several. A plan may be too large, not too small.
-DISTINCT = 0.45
+REG = 1e-3
 
 
 def _stages(method: Any, data: Data) -> list[Stage]:
     """The dual matrix of the program, m x m, or n x n with a few copies."""
-    n, k = float(data.n), degree(method, data)
-    pairs = min(n * (n - 1) / 2, n * k * (k + 1) / 2 * DISTINCT)
+    n = float(data.n)
+    found = found_neighbors(method, data)
+    pairs = n * degree(method, data) if found is None else float(len(neighbor_pairs(found, np.arange(data.n))))
     solver = (
         select_unfolding_solver(data.n, int(pairs), form=method.constraints)
         if method.solver == "auto"
         else method.solver
     )
     size = (
-        3 * FLOAT * pairs**2
+        1.5 * FLOAT * pairs**2  # the equations of a step, and blocks of their products
         if solver in ("interior", "facial")
         else 12 * FLOAT * n * n
         if solver == "barrier"

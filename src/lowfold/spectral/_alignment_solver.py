@@ -21,6 +21,7 @@ from scipy.sparse import csr_array, diags_array
 
 from lowfold._core.jit import compiled
 from lowfold._core.operators import multiply
+from lowfold._core.parallel import block_slices
 from lowfold._core.rounding import ROUNDING
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
@@ -30,6 +31,7 @@ STRONG = 0.3  # couplings of at least this share of a row's largest join its agg
 MOST_COARSE = 8_000  # a dense factor of so many rows takes half a gigabyte
 LOCAL = 12  # functions on each aggregate: the constant and smoothed random vectors
 SWEEPS = 20  # of smoothing for them
+STRIP = 256  # rows of the coarse matrix that are made at once
 RATIO = 30.0  # smoothing damps the spectrum above 1/30 of its end
 WEAKEST = 1e-3  # of the median diagonal entry: a point that no patch leans on has less, and 1 / diagonal would explode
 # Couplings below this share of a row's largest join nobody; without an end the halving would go on for ever.
@@ -81,8 +83,7 @@ def two_levels(matrix: csr_array, null: Floats) -> TwoLevels:
     step = diags_array(4.0 / 3.0 / top * inverse, format="csr")
     prolong = csr_array(tentative - step @ csr_array(matrix @ tentative))
     restrict = csr_array(prolong.T)
-    coarse: Floats = np.asarray(csr_array(restrict @ csr_array(matrix @ prolong)).toarray(), dtype=np.float64)
-    coarse = (coarse + coarse.T) / 2
+    coarse = _coarse(restrict, matrix, prolong)  # symmetric up to rounding: half of it is read
     coarse[np.diag_indices(len(coarse))] += RIDGE * coarse.diagonal().max()
     factor = scipy.linalg.cho_factor(coarse, lower=True, overwrite_a=True, check_finite=False)
 
@@ -103,6 +104,14 @@ def two_levels(matrix: csr_array, null: Floats) -> TwoLevels:
         return np.asarray(prolong @ U)
 
     return TwoLevels(precondition, start, top, inverse)
+
+
+def _coarse(restrict: csr_array, matrix: csr_array, prolong: csr_array) -> Floats:
+    """P' K P, dense. P' K is nearly full, so that only a strip of it is there at a time."""
+    out = np.empty((int(restrict.shape[0]), int(prolong.shape[1])))
+    for part in block_slices(len(out), STRIP):
+        out[part] = csr_array(csr_array(restrict[part] @ matrix) @ prolong).toarray()
+    return out
 
 
 def _largest(matrix: csr_array, inverse: Floats, *, steps: int = 20) -> float:
