@@ -180,7 +180,7 @@ def test_the_plan_names_landmarks_as_the_way_out():
         assert not told.fits
         assert "landmarks=1500" in told.way_out
     few, whole = lowfold.plan(X, "LTSA", landmarks=500), lowfold.plan(X, "LTSA")
-    assert few.stages[-1].what == "2500 points by 500 landmarks"
+    assert few.stages[-2].what == "2500 points by 500 landmarks"
     assert few.total < whole.total
 
 

@@ -49,15 +49,15 @@ Stages = Callable[[Any, Data], list[Stage]]
 
 
 def peak(stages: tuple[Stage, ...]) -> float:
-    """The most that is held at once: each stage on top of what the former ones keep, and the buffers."""
+    """The most that is held at once: each stage on top of what the former ones keep."""
     kept, most = 0.0, 0.0
     for stage in stages:
         most = max(most, kept + stage.bytes)
         kept += stage.kept
-    return most + min(BUFFERS, most)
+    return most
 
 
-BUFFERS = 40e6  # of BLAS and of two threads' blocks: measured peaks of all methods lie so much above their arrays
+BUFFERS = 40e6  # measured peaks of all methods lie so much above their arrays
 
 
 # Parts ----------------------------------------------------------------------------------------------------------------
@@ -79,6 +79,12 @@ def read_stage(data: Data) -> Stage:
     pairs = getattr(source, "pairs", None) or data.neighbors or data.graph
     count = 0 if pairs is None else len(pairs.indices)
     return Stage("data", f"{count} measured pairs", EDGE * count + FLOAT * data.n, EDGE * count)
+
+
+def buffers_stage(stages: list[Stage]) -> Stage:
+    """What a process holds besides arrays that grow with the data; small data have small blocks."""
+    size = min(BUFFERS, peak(tuple(stages)))
+    return Stage("buffers", "of BLAS and of threads", size, size)
 
 
 def own_rows_stage(data: Data, given: Any) -> list[Stage]:

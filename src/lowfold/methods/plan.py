@@ -17,7 +17,7 @@ from lowfold._core.memory import pretty_bytes
 from lowfold._core.run import Run
 from lowfold._cuda import active
 from lowfold.methods._landmarks import Landmarked
-from lowfold.methods._stages import Stage, own_rows_stage, peak
+from lowfold.methods._stages import Stage, buffers_stage, own_rows_stage, peak
 from lowfold.methods.registry import Entry, entry_of, model_of
 
 ENOUGH = 2_000  # landmarks that show a surface of any number of points to a percent or two
@@ -63,7 +63,7 @@ def plan(X: Any, method: Any, /, **params: Any) -> Plan:
     >>> import numpy, lowfold
     >>> told = lowfold.plan(numpy.random.default_rng(0).random((500, 3)), "isomap", n_neighbors=8)
     >>> told.fits, [stage.name for stage in told.stages]
-    (True, ['data', 'neighbours', 'geodesics', 'eigenvectors', 'model'])
+    (True, ['buffers', 'data', 'neighbours', 'geodesics', 'eigenvectors', 'model'])
     """
     model = model_of(method, params)
     entry = entry_of(model)
@@ -75,13 +75,13 @@ def plan(X: Any, method: Any, /, **params: Any) -> Plan:
     budget = get_config().memory if device is None else device.free_bytes()
     where = "" if device is None else f" free on {device.name}"
     stages = [*model.stages(data), *own_rows_stage(data, X if model.keeps_data else None)]
-    made = Plan(name, data.n, tuple(stages), budget, where=where)
+    made = Plan(name, data.n, (buffers_stage(stages), *stages), budget, where=where)
     return made if made.fits else replace(made, way_out=_way_out(entry, model, made))
 
 
 def _way_out(entry: Entry, model: Any, made: Plan) -> str:
     """What to use instead, for the stage that needs most."""
-    worst = max(made.stages, key=lambda stage: stage.bytes)
+    worst = max(made.stages[1:], key=lambda stage: stage.bytes)  # the buffers are nobody's choice
     needs = f"{worst.name} need{'' if worst.name.endswith('s') else 's'} {pretty_bytes(worst.bytes)}"
     if isinstance(model, Landmarked) and model.landmarks is None and worst.name != "data":
         advice = f"solve on landmarks and place the others, landmarks={min(ENOUGH, made.n // 2)}"
