@@ -60,6 +60,8 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
     embedding_ : array (n, n_components); natural: centred (its landmarks are), column k has squared norm
         eigenvalues_[k]
     eigenvalues_ : array (n_components,), descending
+    explained_ : float, the sum of the positive eigenvalues_ over the trace of G, among the landmarks where there are
+        some
     reconstruction_error_ : float, (1/2n) sum_ij (d_G^2 - ||y_i - y_j||^2) = sum of the eigenvalues left out; over
         landmarks
     landmarks_ : array of indices, or None

@@ -34,7 +34,7 @@ from lowfold.sdp._solution import (
     Solution,
     Step,
     dual_value,
-    numerical_rank,
+    in_units,
     objective,
     ordered,
     relative_gap,
@@ -97,7 +97,7 @@ def barrier(
                 break
             if full:
                 state.mu *= SHRINK
-    return _in_units(program, best or _found(program, E, state, None, bound, tol, iteration), stopped=stop)
+    return in_units(program, best or _found(program, E, state, None, bound, tol, iteration), stopped=stop)
 
 
 def _better(first: Solution | None, second: Solution) -> Solution:
@@ -221,15 +221,3 @@ def _spanned(program: Unfolding, E: csr_array, inverse: Floats) -> Floats:
     sizes, W = stacked_eigh(small_slack(E @ Q, program.squared, Q.T @ Q, program.nu))
     Y = ordered(Q @ (W * np.sqrt(np.maximum(sizes, 0.0))))
     return Y[:, np.sum(Y**2, axis=0) > IDLE * float(np.sum(Y**2))]
-
-
-def _in_units(program: Unfolding, result: Solution, *, stopped: bool) -> Solution:
-    Y, unit = ordered(result.factor), program.unit
-    return replace(
-        result,
-        factor=Y * np.sqrt(unit),
-        primal=result.primal * unit,
-        bound=result.bound * unit,
-        rank=numerical_rank(Y),
-        stopped=stopped,
-    )

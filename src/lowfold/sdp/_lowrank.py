@@ -19,7 +19,7 @@ from lowfold.sdp._solution import (
     Callback,
     Solution,
     Step,
-    numerical_rank,
+    in_units,
     objective,
     ordered,
     relative_gap,
@@ -87,7 +87,7 @@ def lowrank(
                 former = result.violation
                 penalty = Penalty(inner.w, penalty.rho * stiffer, penalty.one_sided)
             Y = _grown(E, inner, proof, penalty) if grow else inner.Y
-    return _finished(program, result, stopped=stop)
+    return in_units(program, result, stopped=stop)
 
 
 def _judge(program: Unfolding, inner: Inner, proof: Certificate, name: str, rounds: int, tol: float) -> Solution:
@@ -123,22 +123,3 @@ def _grown(E: csr_array, inner: Inner, proof: Certificate, penalty: Penalty) -> 
     useful = (slope > USEFUL) & (curvature > 0)
     t = np.sqrt(np.where(useful, slope, 0.0) / np.where(curvature > 0, curvature, 1.0))
     return np.hstack([Y, (t * V)[:, useful]])
-
-
-def _finished(program: Unfolding, result: Solution, *, stopped: bool) -> Solution:
-    """In the units of the data, columns in order."""
-    Y = ordered(result.factor)
-    return Solution(
-        Y * np.sqrt(program.unit),
-        result.dual,
-        result.primal * program.unit,
-        result.bound * program.unit,
-        result.gap,
-        result.violation,
-        result.largest_violation,
-        numerical_rank(Y),
-        result.solver,
-        result.iterations,
-        result.converged,
-        stopped,
-    )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.types import Floats
-from lowfold.sdp._program import Form
+from lowfold.sdp._program import Form, Unfolding
 
 NO_COLUMN = 1e-15  # of the trace: a column whose squares are rounding of the others'
 CARRIES = 1e-6  # of the trace: interior-point methods leave about their tolerance on directions that K does not use
@@ -108,3 +108,16 @@ def numerical_rank(Y: Floats) -> int:
     """Orthogonal columns that carry more than 1e-6 of the trace."""
     sizes = np.sum(Y**2, axis=0)
     return int((sizes > CARRIES * max(float(sizes.sum()), NO_DIVISOR)).sum())
+
+
+def in_units(program: Unfolding, result: Solution, *, stopped: bool) -> Solution:
+    """A solution in the units of the data, its columns in order."""
+    Y, unit = ordered(result.factor), program.unit
+    return replace(
+        result,
+        factor=Y * np.sqrt(unit),
+        primal=result.primal * unit,
+        bound=result.bound * unit,
+        rank=numerical_rank(Y),
+        stopped=stopped,
+    )
