@@ -48,7 +48,7 @@ def _stages(method: Any, data: Data) -> list[Stage]:
         else method.solver
     )
     size = (
-        1.5 * FLOAT * pairs**2  # the equations of a step, and blocks of their products
+        2 * FLOAT * pairs**2  # the equations of a step, and blocks of their products
         if solver in ("interior", "facial")
         else 12 * FLOAT * n * n
         if solver == "barrier"
