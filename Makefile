@@ -12,7 +12,7 @@ PY := .venv/bin/python
 environment = @$(PYTHON) tools/environment.py
 pytest = -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: help python env bench-env lint unit test test-all test-slow test-browser test-types test-lowest test-core fuzz dist demo bench gallery docs docs-env clean
+.PHONY: help python env bench-env lint unit test test-all test-slow test-browser test-types coverage test-lowest test-core fuzz dist demo bench gallery docs docs-env clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -48,6 +48,10 @@ test-slow: env
 
 test-browser: env ## the report and the studio in Chromium; the short part of it is in `make test` as well
 	@$(PY) -m pytest -q -n 0 --timeout 600 tests/browser
+
+coverage: python ## the share of lines that the quick tests run; compiled loops do not count
+	$(environment) .venv --extras dev,cover --constraints constraints.txt
+	@$(PY) $(pytest) -m "not slow" --cov lowfold --cov-report term:skip-covered --cov-config pyproject.toml
 
 test-types: ## the types of the page's script, by TypeScript, where node is there
 	@command -v npx >/dev/null || { echo "no node here: the types of the page's script are not checked"; exit 0; }; \

@@ -34,7 +34,7 @@ from lowfold.sdp._door import SOLVERS, select_unfolding_solver, unfold
 from lowfold.sdp._program import FORMS, neighbor_pairs, unfolding, variance_bound
 from lowfold.sdp._solution import Callback
 
-REG = 1e-3
+REG = 1e-3  # ridge of the weights with which a new point is rebuilt from its neighbours, the default of LLE
 
 
 def _stages(method: Any, data: Data) -> list[Stage]:
