@@ -24,7 +24,7 @@ RTOL, ATOL = 1e-11, 1e-12  # of the ODE solver: two digits above the noise of di
 
 PATH_NODES = 17  # of a path that is only to lie near the geodesic, which is then found by shooting
 # Of the parameter's range, at most 1: the step h of differences of eighth order along a curve, whose truncation, h^8,
-# and rounding, 1e-16 / h, are about equal there.
+# and rounding, 1e-16 / h, are both near 1e-15 there.
 CURVE_STEP = 1e-2
 RELAXED, RELAX_CALLS = 1e-6, 50  # of such a path: shooting, which follows, needs a start and no more
 # Of the right-hand side: a geodesic that runs into a singular place of its chart would take steps for ever.

@@ -20,7 +20,7 @@ from lowfold.graph._types import Neighbors
 # Share by which a radius is widened for candidates, many times what a tree or a product errs by in float64; the exact
 # test of distances computed by direct differences comes after.
 WIDENED = 1e-9
-PAIR_BYTES = 40.0  # of a pair in a list of Python's integers and in two arrays
+PAIR_BYTES = 40.0  # of a pair in SciPy's lists: a pointer of 8 and a number of Python's, 32
 _LOOPS = "lowfold.graph._search_loops"
 
 

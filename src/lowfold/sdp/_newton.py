@@ -27,7 +27,7 @@ FORCING = 0.1  # the accuracy of a Newton direction: at most this, and no better
 MOST_CG = 200  # products of one direction
 FLAT = 1e-10  # curvature over the preconditioner's, below which a direction counts as one of negative curvature
 SHORTEST = 1e-12  # step length at which halving ends: a shorter one changes nothing in float64
-REAL = 1e-9  # imaginary part of a root, relative: NumPy's roots of a cubic carry about half of float64's digits
+REAL = 1e-9  # imaginary part of a root, relative, that is rounding of NumPy's eigenvalues; one with more is no minimum
 BALANCED = 1e-13  # of the trace: the slope of the size, a sum over all pairs, is rounding below
 SCALINGS = 60  # steps for the size; bisection alone would halve a bracket down to float64's last digit in 53
 # Of the mean weight: a pair whose weight is 0 or below still couples its points, else a preconditioner falls apart
