@@ -172,3 +172,36 @@ def test_positions_of_unknown_names_are_an_error_not_a_header(tmp_path):
         read_positions(str(path), ["p", "r"], 2)
     path.write_text("name,x,y\nr,1,2\n")
     np.testing.assert_array_equal(read_positions(str(path), ["p", "r"], 2)[1], [1.0, 2.0])
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_distances_alone_recover_a_complete_graph_and_lose_a_sparse_one(seed):
+    X, D = field(25, seed, 2.0)
+    alone = locate(D, relaxation="fit", refine=False)
+    assert position_error(alone.positions, X) < 1e-3
+    assert np.isnan(alone.gap)
+    X, D = field(80, seed, 0.3, noise=0.1)
+    alone, regular = (locate(D, relaxation=kind, refine=False) for kind in ("fit", "variance"))
+    shares = [found.spectrum[:2].sum() / found.spectrum.sum() for found in (alone, regular)]
+    assert shares[0] < shares[1]  # the rank is high, and two eigenvectors hold less of it
+    assert position_error(regular.positions, X) < position_error(alone.positions, X)
+
+
+def test_an_unknown_relaxation_is_named():
+    with pytest.raises(InvalidInput, match="relaxation"):
+        locate(field(20, 0, 2.0)[1], relaxation="none")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_experiment_of_the_text_has_1055_sensors(seed):
+    """Fig. 9.6-9.8: 1,055 places, distances within a radius, 18 neighbours on average, noise of 10%."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((1055, 2)) * [1.6, 1.0]
+    D = np.linalg.norm(X[:, None] - X[None], axis=2)
+    reach = np.sqrt(18 * 1.6 / (1055 * np.pi))
+    noisy = np.triu(D * np.abs(1 + 0.1 * rng.normal(size=D.shape)), 1)
+    D = np.where(reach >= D, noisy + noisy.T, np.nan)
+    assert 15 < np.isfinite(D).sum() / 1055 - 1 < 20
+    found = locate(D)
+    assert position_error(found.positions, X) < 0.5 * reach

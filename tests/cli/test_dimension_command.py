@@ -33,7 +33,7 @@ def test_the_table_says_what_the_library_says(run: Any, sheet: Path) -> None:
     assert code == 0
     assert "'kind' is not numeric" in told
     lines = said.splitlines()
-    assert lines[0].split() == ["estimator", "dimension", "95%", "interval", "scales", "remark"]
+    assert lines[0].split() == ["estimator", "dimension", "sampling", "95%", "scales", "remark"]
     assert [line.split()[0] for line in lines[1:4]] == ["local_pca", "mle", "two_nn"]
     X = read_table(sheet).X
     found = dimension.maximum_likelihood(X)
@@ -101,7 +101,7 @@ def test_panels_show_the_value() -> None:
     figure = lowfold.viz.dimension_curves([*found, *few], path=None, per_row=3)
     assert len(figure.axes) == 6
     energy, mle, correlation, *_, words = figure.axes
-    assert energy.get_title() == "linear_energy: at most 2"
+    assert energy.get_title() == "linear_energy: as a whole 2"
     assert mle.lines[-1].get_ydata()[0] == found["mle"].value
     slope = np.polyfit(*np.log(correlation.lines[-1].get_data()), 1)[0]
     assert slope == pytest.approx(found["correlation"].value)

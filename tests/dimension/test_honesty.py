@@ -26,7 +26,7 @@ def test_noise_in_thirty_dimensions(seed: int) -> None:
     """A hundred points of a ball in 30 dimensions: nobody knows, and nobody says so with confidence."""
     found = dimension.estimate_all(ball(seed, 100, 30))
     for item in found:
-        assert item.bound or not item.told, item
+        assert item.bound or item.whole or not item.told, item
     for name in ("correlation", "mle", "two_nn", "capacity_packing", "multiscale_svd", "residual_elbow"):
         assert np.isnan(found[name].value)
     assert "above 1" in str(found["mle"].reason)
@@ -69,7 +69,7 @@ def test_points_span_no_more_than_their_number() -> None:
 def test_many_copies_of_few_points() -> None:
     X = np.repeat(np.random.default_rng(0).random((5, 3)), 60, axis=0)
     for item in dimension.estimate_all(X):
-        assert item.bound or np.isnan(item.value), item
+        assert item.bound or item.whole or np.isnan(item.value), item
 
 
 def test_a_line_and_a_plane_have_local_values() -> None:
@@ -195,3 +195,20 @@ def test_large_data_are_sampled_for_the_interval_only() -> None:
     spread = (found.interval[1] - found.interval[0]) / (2 * 1.96)
     runs = [dimension.maximum_likelihood(rng.random((14_000, 2)), n_resamples=0).value for _ in range(6)]
     assert 0.3 < spread / np.std(runs, ddof=1) < 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_at_most_is_said_of_the_rank_alone(seed: int) -> None:
+    """A strip twenty times as long as wide is a line to whoever leaves out 5% of the variance."""
+    rng = np.random.default_rng(seed)
+    P = rng.random((300, 2)) * [20.0, 1.0]
+    X = np.column_stack([P[:, 0], P[:, 1], np.sin(P[:, 0] / 8)])
+    for item in dimension.estimate_all(X, ("linear_exact", "linear_energy", "linear_gap", "residual_elbow")):
+        assert ("at most" in str(item)) == (item.name == "linear_exact")
+        assert not item.bound or item.value >= 2
+    assert dimension.linear(X, rule="energy").value < 2
+
+
+def test_an_interval_says_that_it_is_of_the_sampling() -> None:
+    X = np.random.default_rng(8).random((200, 2))
+    assert "by sampling]" in str(dimension.maximum_likelihood(X))

@@ -16,7 +16,8 @@ def test_a_roll_is_a_sheet() -> None:
     found = dimension.mvu_spectrum(lowfold.datasets.swiss_roll(1500, random_state=0).X)
     assert found.value == 2
     assert found.told
-    assert found.bound
+    assert found.whole
+    assert not found.bound
     assert found.note == "400 of 1500 points, evenly spread"
     assert found.interval is None
     assert found.curve is not None

@@ -83,3 +83,25 @@ def test_too_many_pairs_for_the_budget_are_refused_before_they_are_listed() -> N
     X = np.random.default_rng(1).normal(size=(2000, 2))
     with config_context(memory="1MB"), pytest.raises(MemoryBudgetExceeded, match="smaller radius"):
         within_radius(points(X), 100.0)
+
+
+def test_closed_ball_and_the_open_one():
+    """On the grid of whole numbers points lie at the radius exactly."""
+    grid = np.array([[i, j] for i in range(5) for j in range(5)], dtype=float)
+    from lowfold.graph import find_neighbors
+
+    middle = 12
+    closed = find_neighbors(grid, radius=2.0)
+    opened = find_neighbors(grid, radius=np.nextafter(2.0, 0))
+    D = np.linalg.norm(grid - grid[middle], axis=1)
+    assert closed.counts[middle] == ((D > 0) & (D <= 2)).sum() == 12
+    assert opened.counts[middle] == ((D > 0) & (D < 2)).sum() == 8
+
+
+def test_the_radius_alone_decides_and_together_both_do():
+    grid = np.array([[i, j] for i in range(5) for j in range(5)], dtype=float)
+    from lowfold.graph import find_neighbors
+
+    assert find_neighbors(grid, radius=1.0).counts.max() == 4
+    assert find_neighbors(grid, 3, radius=1.0).counts.max() == 3
+    assert find_neighbors(grid, 3, radius=1.0).counts.min() == 2  # corners have no more within it

@@ -73,7 +73,7 @@ def test_ranking_goes_by_the_sense_of_the_measure(found: Comparison) -> None:
         values = [row[name] for row in found.ranking(name)]
         assert values == sorted(values, reverse=BY_NAME[name].larger), name
     assert found.ranking("procrustes")[-1].name in ("PCA", "Isomap (2)")  # the roll stays rolled, or is cut short
-    assert found.ranking()[0]["r_nx_area"] == max(row["r_nx_area"] for row in found)
+    assert found.ranking()[0]["geodesic_area"] == max(row["geodesic_area"] for row in found)
     with pytest.raises(InvalidInput, match="measure must be one of"):
         found.ranking("beauty")
 

@@ -5,7 +5,8 @@ gradients--> positions
 
     maximise tr K - nu sum_(i ~ j) (K_ii - 2 K_ij + K_jj - d_ij^2)^2,   K psd
 
-Without the variance, distances alone leave K of high rank; printed as "minimise", it must be maximised. Anchors,
+Without the variance, distances alone leave K of high rank, and what lies beyond the leading eigenvectors is lost;
+`relaxation="fit"` shows it (9.17). Printed as "minimise", the program above must be maximised. Anchors,
 sensors of known position, give absolute coordinates: their mutual distances join the pairs, the solution is moved
 rigidly onto them, and they stay where they are in the refinement.
 """
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import Disconnected, InvalidInput
+from lowfold._core.limits import Choice, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.run import Run
@@ -34,6 +36,7 @@ from lowfold.sdp._program import unfolding
 from lowfold.sdp._refine import refine as refine_locally
 
 ON_LINE = 1e-9  # of the longest spread of the anchors: the shortest is rounding, and they lie in fewer dimensions
+FITTED = 2000  # steps of conjugate gradients on the distances alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +65,7 @@ def locate(
     anchors: Mapping[int, ArrayLike] | None = None,
     *,
     n_components: int = 2,
+    relaxation: Literal["variance", "fit"] = "variance",
     nu: float | Literal["auto"] = "auto",
     solver: str = "factorized",
     n_eigenvectors: int = 10,
@@ -79,6 +83,10 @@ def locate(
         measured, their mean counts.
     anchors : mapping from row number to position, or None
         At least n_components + 1 of them, not on one line (plane), fix the position; fewer are an error.
+    relaxation : "variance" or "fit"
+        The program above, or the distances alone, min sum (K_ii - 2 K_ij + K_jj - d_ij^2)^2 over psd K (9.17), for
+        comparison: its K has as many dimensions as the noise, and far sensors come too near. `nu`, `solver`, `tol`
+        and `n_eigenvectors` are of the first alone; `gap` of the second is NaN.
     nu : float above 0 or "auto"
         Weight of the distances against the variance, in units of the mean squared distance. "auto" is a tenth of MVU's:
         distances that carry noise are not to be met exactly.
@@ -96,6 +104,7 @@ def locate(
     >>> float(np.abs(found.positions - grid).max().round(2))
     0.0
     """
+    check_limits("locate", {"relaxation": relaxation}, {"relaxation": (Choice(("variance", "fit")),)})
     n, pairs, lengths = _measured_pairs(distances)
     rows, known = _anchors(anchors, n, n_components)
     near = Graph.from_edges(n, pairs, lengths)
@@ -107,14 +116,17 @@ def locate(
         )
     pairs, squared = _with_anchor_pairs(pairs, lengths**2, rows, known)
     with single_threaded_blas():
-        program = unfolding(n, pairs, squared, form="slack", nu=nu)
-        if isinstance(nu, str):
-            program = program.with_form("slack", program.nu / 10)
-        run = Run(n_jobs=n_jobs)
-        solution = unfold(program, solver=solver, tol=tol, n_eigenvectors=n_eigenvectors, run=run)
+        if relaxation == "fit":
+            factor, gap = _fitted_alone(n, pairs, squared), float("nan")
+        else:
+            program = unfolding(n, pairs, squared, form="slack", nu=nu)
+            if isinstance(nu, str):
+                program = program.with_form("slack", program.nu / 10)
+            solution = unfold(program, solver=solver, tol=tol, n_eigenvectors=n_eigenvectors, run=Run(n_jobs=n_jobs))
+            factor, gap = solution.factor, solution.gap
         Y = np.zeros((n, n_components))
-        count = min(n_components, solution.factor.shape[1])
-        Y[:, :count] = solution.factor[:, :count]
+        count = min(n_components, factor.shape[1])
+        Y[:, :count] = factor[:, :count]
         if len(rows):
             Y = aligned(Y, known, rows)
         fixed = np.zeros(n, dtype=bool)
@@ -124,7 +136,20 @@ def locate(
         result = refine_locally(start, pairs, squared, fixed=fixed, max_iter=max_iter if refine else 0)
         before = refine_locally(Y, pairs, squared, max_iter=0).before
     positions = result.Y if refine else start
-    return Located(positions, Y, result.after, before, np.sum(solution.factor**2, axis=0), solution.gap, rows)
+    return Located(positions, Y, result.after, before, np.sum(factor**2, axis=0), gap, rows)
+
+
+def _fitted_alone(n: int, pairs: NDArray[np.int64], squared: Floats) -> Floats:
+    """A factor F of K = F F^T that minimises (9.17), columns on the principal axes, largest first.
+
+    With r (r + 1) / 2 above the number of pairs, F of r columns reaches what K does (Barvinok 1995, Pataki 1998), and a
+    start at random has no local minimum to stay in (Boumal, Voroninski & Bandeira 2016).
+    """
+    r = min(n - 1, int(np.ceil(np.sqrt(2 * len(pairs)))) + 1)
+    start = np.random.default_rng(0).normal(size=(n, r)) * np.sqrt(squared.mean() / (2 * r))
+    F = refine_locally(start, pairs, squared, max_iter=FITTED).Y
+    U, s, _ = stacked_svd(F - F.mean(axis=0))
+    return np.asarray(U * s)
 
 
 def aligned(Y: Floats, target: Floats, rows: NDArray[np.int64] | None = None) -> Floats:

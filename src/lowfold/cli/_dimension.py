@@ -60,8 +60,8 @@ def dimension(
 ) -> None:
     """Estimate the intrinsic dimension of the rows of a file, in many ways.
 
-    Prints for each estimator its value, the 95% interval, the scales that it rests on, and what speaks against it, or
-    why it cannot tell. The interval is the spread of the sampling alone: an estimator's own bias comes on top. --out
+    Prints for each estimator its value, where 95% of other samples would put it, the scales that it rests on, and what
+    speaks against it, or why it cannot tell. An estimator's own bias comes on top of the sampling. --out
     draws the curves behind the values.
     """
     from lowfold._core.config import config_context
@@ -136,20 +136,22 @@ def table_text(estimates: Any) -> str:
     from lowfold.cli._tables import columns_of
 
     rows = [(item.name, _value(item), _interval(item), _scales(item), _remark(item)) for item in estimates]
-    told = [item for item in estimates if item.told and not item.bound]
-    text = columns_of(rows, ("estimator", "dimension", "95% interval", "scales", "remark"))
+    told = [item for item in estimates if item.told and not item.bound and not item.whole]
+    text = columns_of(rows, ("estimator", "dimension", "sampling 95%", "scales", "remark"))
     lines = "\n".join(line.rstrip() for line in text.splitlines())
     if not told:
         return f"{lines}\n\nno estimate without doubt"
     if len(told) == 1:
-        return f"{lines}\n\nthe only estimate without doubt, upper bounds aside: {told[0].value:.3g} ({told[0].name})"
-    return f"{lines}\n\nmedian of the {len(told)} estimates without doubt, upper bounds aside: {estimates.median():.3g}"
+        return (
+            f"{lines}\n\nthe only estimate without doubt, bounds and charts aside: {told[0].value:.3g} ({told[0].name})"
+        )
+    return f"{lines}\n\nmedian of the {len(told)} estimates without doubt, bounds and charts aside: {estimates.median():.3g}"
 
 
 def _value(item: Any) -> str:
     if item.value != item.value:
         return "cannot tell"
-    return f"{'<= ' if item.bound else ''}{item.value:.3g}{'' if item.told else ' ?'}"
+    return f"{'<= ' if item.bound else 'whole ' if item.whole else ''}{item.value:.3g}{'' if item.told else ' ?'}"
 
 
 def _interval(item: Any) -> str:

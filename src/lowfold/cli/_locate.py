@@ -34,6 +34,12 @@ def locate(
         str | None, typer.Option("--truth", metavar="FILE", help="True positions, to report the error against.")
     ] = None,
     dimension: Annotated[int, typer.Option("--dimension", "-d", metavar="D", help="Dimension of the space.")] = 2,
+    relaxation: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND", help='"variance" (distances and variance) or "fit" (distances alone, to compare).'
+        ),
+    ] = "variance",
     nu: Annotated[
         float | None, typer.Option(metavar="NU", help="Weight of the distances against the variance; else by size.")
     ] = None,
@@ -59,7 +65,9 @@ def locate(
         raise FileProblem(f"{out} exists; use --overwrite to replace it, or another name")
     names, matrix = read_distances(file)
     known = {} if anchors is None else read_positions(anchors, names, dimension)
-    found = find(matrix, known or None, n_components=dimension, nu="auto" if nu is None else nu, refine=refine)
+    weight: Any = "auto" if nu is None else nu
+    kind: Any = relaxation
+    found = find(matrix, known or None, n_components=dimension, relaxation=kind, nu=weight, refine=refine)
     _write(out, names, found.positions)
     if not quiet:
         count = int(np.isfinite(matrix).sum() - len(names)) // 2

@@ -83,7 +83,7 @@ def residual_elbow(
         scales=np.arange(1.0, len(curve) + 1),
         curve=curve,
         axes=("components", "residual variance"),
-        bound=True,
+        whole=True,
         reason=reason,
         note=note,
     )

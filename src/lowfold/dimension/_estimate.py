@@ -26,8 +26,8 @@ class Estimate:
 
     name       the estimator
     value      the dimension, NaN where it cannot tell
-    interval   95% by resampling points, or None: the spread of the sampling alone, without the estimator's own bias,
-               so that the truth may lie outside
+    interval   where 95% of the values of other samples would lie, by resampling points, or None: the sampling alone,
+               without the estimator's own bias, so that it covers the truth less often than that
     used       the smallest and largest of `scales` that the value rests on, or None
     scales     (m,) scales of the curve: radii, numbers of neighbours, components or points
     curve      (m,) the curve to plot over `scales`
@@ -35,7 +35,9 @@ class Estimate:
     log        whether the curve is to be read in logarithms of both: its slope is the dimension
     lengths    the scales used as distances between points, where `scales` are something else; or None
     local      (n,) the dimension at every point, NaN where not defined; or None
-    bound      whether it is an upper bound by its nature: what a hyperplane or a single chart needs
+    bound      whether it is an upper bound by its nature: the hyperplane that holds all of the data
+    whole      whether it counts what a hyperplane or one chart takes for most of the data, rather than directions at a
+               point: more where the manifold is curved or closed, fewer where it is a narrow strip
     reason     why the value cannot be told, or should not be trusted; None where nothing speaks against it
     note       what was done to the data, as a sample drawn; None where all of it was used
     """
@@ -51,6 +53,7 @@ class Estimate:
     lengths: Interval | None = None
     local: Floats | None = None
     bound: bool = False
+    whole: bool = False
     reason: str | None = None
     note: str | None = None
 
@@ -61,6 +64,11 @@ class Estimate:
     def told(self) -> bool:
         """Whether there is a value and nothing speaks against it."""
         return self.reason is None and bool(np.isfinite(self.value))
+
+    @property
+    def words(self) -> str:
+        """What stands before the value: whether it is a bound, or of a chart as a whole."""
+        return "at most " if self.bound else "as a whole " if self.whole else ""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and words, without `local`; None stands for NaN."""
@@ -73,6 +81,7 @@ class Estimate:
             "axes": list(self.axes),
             "log": self.log,
             "bound": self.bound,
+            "whole": self.whole,
             "scales": None if self.scales is None else self.scales.tolist(),
             "curve": None if self.curve is None else [v if np.isfinite(v) else None for v in self.curve.tolist()],
             "reason": self.reason,
@@ -80,8 +89,8 @@ class Estimate:
         }
 
     def __str__(self) -> str:
-        value = "cannot tell" if np.isnan(self.value) else f"{'at most ' if self.bound else ''}{self.value:.2f}"
-        spread = "" if self.interval is None else f" [{self.interval[0]:.2f}, {self.interval[1]:.2f}]"
+        value = "cannot tell" if np.isnan(self.value) else f"{self.words}{self.value:.2f}"
+        spread = "" if self.interval is None else f" [{self.interval[0]:.2f}, {self.interval[1]:.2f} by sampling]"
         reason = "" if self.reason is None else f" ({self.reason})"
         return f"{self.name}: {value}{spread}{reason}"
 
@@ -105,8 +114,8 @@ class Estimates:
         raise InvalidInput(f"name must be one of {', '.join(item.name for item in self.items)}; got {name!r}")
 
     def median(self) -> float:
-        """Median of the values with nothing against them that are no upper bounds; NaN where there is none."""
-        values = [item.value for item in self.items if item.told and not item.bound]
+        """Median of the values at points with nothing against them, not of bounds or of the whole; NaN without any."""
+        values = [item.value for item in self.items if item.told and not item.bound and not item.whole]
         return float(np.median(values)) if values else float("nan")
 
     def __str__(self) -> str:

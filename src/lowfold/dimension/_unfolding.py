@@ -49,9 +49,10 @@ def mvu_spectrum(
     """Eigenvalues of maximum variance unfolding that hold `share` of its variance.
 
     The points are pulled apart as far as distances among neighbours allow: what is left in a direction is there because
-    the manifold needs it. The curve is lambda_d / sum lambda_i; `reason` says when no gap follows the d-th. An upper
-    bound: a closed curve or surface cannot be unfolded and takes one more, and neighbours that jump between folds hold
-    them together. Of several pieces the largest is used.
+    the manifold needs it. The curve is lambda_d / sum lambda_i; `reason` says when no gap follows the d-th. It is of
+    the whole: a closed curve or surface cannot be unfolded and takes one more, neighbours that jump between folds hold
+    them together, and the width of a narrow strip is less than the share left out. Of several pieces the largest is
+    used.
 
     The program grows fast with the points, so that it is solved for `max_points` of them, each chosen as far as
     possible from those before; `note` says so. No interval by default: every resample is another program, on half as
@@ -107,7 +108,7 @@ def mvu_spectrum(
         scales=np.arange(1.0, len(variance) + 1),
         curve=variance,
         axes=("components", "share of the variance"),
-        bound=True,
+        whole=True,
         reason=reason,
         note=note,
     )

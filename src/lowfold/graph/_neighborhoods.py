@@ -30,8 +30,12 @@ def neighborhoods(
 ) -> Neighbors:
     """Neighbourhoods of all points.
 
-    Only n_neighbors: that many, or one number per point. Only radius: all within it (closed). Both: at most
-    n_neighbors, none beyond the radius. Neither: min(10, n - 1).
+    Only n_neighbors: that many, or one number per point. Only radius: all within it. Both: at most n_neighbors, none
+    beyond the radius. Neither: min(10, n - 1).
+
+    The ball is closed. Wang (2012) defines an open one and prints code for a closed one; other libraries have it closed
+    too, and `np.nextafter(radius, 0)` is the open one. His code lets the radius win over k; here it wins by leaving k
+    out, for both together are what keeps an outlier from getting far neighbours.
     """
     n = source.n
     if n_neighbors is None and radius is not None:

@@ -180,21 +180,18 @@ def _shares(graph: Graph, run: Run) -> Floats:
 
 def _long_way(graph: Graph, kept: Mask, edges: Ints, factor: float) -> Mask:
     """Whether the ends of each entry are more than DETOUR times its length apart along the kept entries."""
-    ends, way = _ends(graph, edges), np.empty(len(edges))
+    ends, loops = _ends(graph, edges), compiled("lowfold.graph._shortcut_loops")
     usual = np.bincount(graph.rows(), graph.lengths, minlength=graph.n) / np.maximum(graph.degrees(), 1)
-    measure = np.maximum(graph.lengths[edges], usual[ends].max(axis=1))
-    compiled("lowfold.graph._shortcut_loops").detours(
-        graph.indptr,
-        graph.indices,
-        graph.lengths,
-        kept,
-        ends[:, 0],
-        ends[:, 1],
-        factor * measure,
-        SETTLED,
-        way,
-    )
-    return np.isinf(way)
+    reach = factor * np.maximum(graph.lengths[edges], usual[ends].max(axis=1))
+    parts = (graph.indptr, graph.indices, graph.lengths, kept)
+    short = np.zeros(len(edges), dtype=bool)
+    loops.short_ways(*parts, ends[:, 0], ends[:, 1], reach, short)
+    rest = np.flatnonzero(~short)
+    way = np.empty(len(rest))
+    loops.detours(*parts, ends[rest, 0], ends[rest, 1], reach[rest], SETTLED, way)
+    long = np.zeros(len(edges), dtype=bool)
+    long[rest] = np.isinf(way)
+    return long
 
 
 def _ends(graph: Graph, entries: Ints) -> Ints:

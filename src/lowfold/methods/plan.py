@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from lowfold._core.config import get_config
+from lowfold._core.html import html_table
 from lowfold._core.limits import check_limits
 from lowfold._core.memory import pretty_bytes
 from lowfold._core.run import Run
@@ -44,14 +45,20 @@ class Plan:
         """Whether they fit into the memory budget."""
         return self.total <= self.budget
 
-    def __str__(self) -> str:
-        width = max(len(stage.name) for stage in self.stages)
-        lines = [f"{self.method}, {self.n} points"]
-        lines += [f"  {s.name:{width}s}  {pretty_bytes(s.bytes):>9s}  {s.what}" for s in self.stages]
+    def _rows(self) -> list[tuple[str, str, str]]:
+        """Name, bytes and what is done, of every stage and of the whole."""
         verdict = "fits" if self.fits else f"does not fit: {self.way_out}"
-        budget = pretty_bytes(self.budget) + self.where
-        lines.append(f"  {'peak':{width}s}  {pretty_bytes(self.total):>9s}  of {budget}; {verdict}")
-        return "\n".join(lines)
+        whole = ("peak", pretty_bytes(self.total), f"of {pretty_bytes(self.budget)}{self.where}; {verdict}")
+        return [*((s.name, pretty_bytes(s.bytes), s.what) for s in self.stages), whole]
+
+    def __str__(self) -> str:
+        rows = self._rows()
+        width = max(len(name) for name, _, _ in rows)
+        lines = [f"  {name:{width}s}  {size:>9s}  {what}" for name, size, what in rows]
+        return "\n".join([f"{self.method}, {self.n} points", *lines])
+
+    def _repr_html_(self) -> str:
+        return html_table(("stage", "memory", "what"), self._rows(), title=f"{self.method}, {self.n} points")
 
 
 def plan(X: Any, method: Any, /, **params: Any) -> Plan:

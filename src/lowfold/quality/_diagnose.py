@@ -45,17 +45,21 @@ def diagnose(
 
     same scale      standard deviations of the columns, where they have names or are few: no column decides alone
     one piece       components of the neighbourhood graph, and the k that would join them
-    linear          variance off the best plane of dimension d; PCA's residual variance against Isomap's
-    shortcuts       edges whose ends are more than 3.5 times farther apart along a graph of 10 neighbours without edges
+    linear          variance off the best plane of dimension d, noise aside
+    shortcuts       edges, all of them, whose ends are more than 3.5 times farther apart along a graph of 10 neighbours without edges
                     that leave the tangent planes
-    isometric       Gaussian curvature by quadratic fits (Gauss's equation), times the squared mean geodesic
+    isometric       linear, or Gaussian curvature by quadratic fits (Gauss's equation), times the squared mean geodesic
     conformal       residual variance of Isomap with geodesics in units of the local spacing
     convex          geodesics against straight lines in a chart that keeps lengths
     closed          points whose neighbours lie on one side, in the tangent plane
     with holes      loops of geodesics that stay open: persistent cohomology on 120 landmarks
     noisy           variance off the tangent planes that stays in ever smaller patches
-    enough samples  radians by which the data turn within a neighbourhood; `isomap_guarantee`
+    enough samples  radians by which the data turn within a neighbourhood, and how far it reaches; `isomap_guarantee`
     even            spread of the local density
+
+    Where no dimension stands out, each is asked for the least and the most that it may be, and answered where both
+    agree. A method is cleared (`Diagnosis.cleared`) when something speaks for it, nothing against it, and most questions
+    that could have spoken against it were answered.
 
     Where the graph is in pieces, all questions but the first two are about the largest.
 
@@ -85,24 +89,33 @@ def diagnose(
         k = min(n_neighbors or 10, sum(pieces.sizes) - 1)
         first = ask.one_piece(pieces, k, sum(pieces.sizes))
         findings = (ask.same_scale(X, metric), first, *_answers(view))
-    return Diagnosis(findings, given, used, k, view.d, n_components is not None)
+    return Diagnosis(findings, given, used, k, view.d, n_components is not None, view.dimensions)
 
 
 def _answers(view: NeighborhoodView) -> tuple[Finding, ...]:
+    """The answers for the dimension, or where none stands out those on which the least and the most agree."""
     if view.n < FEWEST:
         return tuple(map(ask.few(view.n), QUESTIONS))
-    crossed, spread = ask.shortcuts(view), ask.even(view)
-    flat, shut = ask.isometric(view), ask.closed(view)
+    first, last = view.dimensions
+    if first == last:
+        return _answers_at(view)
+    both = zip(_answers_at(view.at(first)), _answers_at(view.at(last)))
+    return tuple(ask.agreed(low, high, (first, last)) for low, high in both)
+
+
+def _answers_at(view: NeighborhoodView) -> tuple[Finding, ...]:
+    straight, crossed, spread = ask.linear(view), ask.shortcuts(view), ask.even(view)
+    flat, shut = ask.isometric(view, straight), ask.closed(view)
     holed = ask.with_holes(view, crossed, spread)
     return (
-        ask.unclear(view, ask.linear(view)),
+        straight,
         crossed,
-        ask.unclear(view, flat),
-        ask.unclear(view, ask.conformal(view, flat, shut)),
-        ask.unclear(view, ask.convex(view, flat, shut, holed)),
-        ask.unclear(view, shut),
+        flat,
+        ask.conformal(view, flat, shut),
+        ask.convex(view, flat, shut, holed),
+        shut,
         holed,
-        ask.unclear(view, ask.noisy(view)),
-        ask.unclear(view, ask.enough_samples(view)),
+        ask.noisy(view),
+        ask.enough_neighbors(view, ask.enough_samples(view)),
         spread,
     )

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.html import html_table
 
 VERDICTS = ("yes", "no", "cannot tell")
 WIDTH = 100
+_GEODESIC = ("Isomap", "LandmarkIsomap", "KernelIsomap", "ConformalIsomap")
+_ALIGNED = ("LTSA", "HessianLLE", "LLE", "ModifiedLLE")
+# Question -> the methods that one of its answers speaks against.
+DOUBTS: dict[str, tuple[str, ...]] = {
+    "one piece": (*_GEODESIC, *_ALIGNED, "MVU", "LaplacianEigenmaps"),
+    "linear": ("PCA", "LPP", "NPE", "LinearLTSA", "ClassicalMDS"),
+    "shortcuts": (*_GEODESIC, "MVU", "LTSA", "HessianLLE"),
+    "isometric": ("Isomap", "MVU", "HessianLLE"),
+    "conformal": ("ConformalIsomap",),
+    "convex": _GEODESIC,
+    "closed": (*_ALIGNED, "Isomap", "MVU"),
+    "with holes": _GEODESIC,
+    "noisy": ("HessianLLE", "LTSA"),
+    "enough samples": ("Isomap", "LandmarkIsomap", "LTSA", "HessianLLE", "MVU"),
+    "even": ("LLE", "LaplacianEigenmaps"),
+}
 
 
 class Rule(NamedTuple):
@@ -77,6 +94,7 @@ class Diagnosis:
     n_neighbors   of the neighbourhood graph
     n_components  the dimension d that the findings take the manifold to have
     given         whether that dimension was given, or estimated here
+    dimensions    the least and the most that it may be, where none stands out
     """
 
     findings: tuple[Finding, ...]
@@ -85,6 +103,7 @@ class Diagnosis:
     n_neighbors: int = 0
     n_components: int = 0
     given: bool = False
+    dimensions: tuple[int, int] = (0, 0)
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
@@ -108,6 +127,12 @@ class Diagnosis:
                     found.setdefault(rule.method, ([], []))[side].append(f"{finding.name}: {rule.reason}")
         return found
 
+    @property
+    def cleared(self) -> tuple[str, ...]:
+        """Methods with something for them, nothing against them, and most of what could be against them answered."""
+        told = {finding.name for finding in self.findings if finding.verdict != "cannot tell"}
+        return tuple(name for name, (_, against) in self.rules().items() if not against and _known(name, told))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {
@@ -116,14 +141,26 @@ class Diagnosis:
             "n_neighbors": self.n_neighbors,
             "n_components": self.n_components,
             "n_components_given": self.given,
+            "cleared": list(self.cleared),
             "findings": [finding.to_dict() for finding in self.findings],
         }
 
+    def _repr_html_(self) -> str:
+        rows = [
+            (one.name, one.verdict, one.saw, _reasons(one.rules_in), _reasons(one.rules_out), one.advice)
+            for one in self
+        ]
+        header = ("question", "answer", "seen", "speaks for", "speaks against", "advice")
+        return html_table(header, rows, title=self._head(), notes=_summary(self).splitlines()[1:])
+
     def __str__(self) -> str:
+        return "\n\n".join([self._head(), *(str(finding) for finding in self.findings), _summary(self)])
+
+    def _head(self) -> str:
         sample = "" if self.n_used == self.n_points else f", of which a random sample of {self.n_used} was looked at"
-        known = "given" if self.given else "estimated"
-        head = f"{self.n_points} points{sample}; {self.n_neighbors} neighbours; dimension {self.n_components} ({known})"
-        return "\n\n".join([head, *(str(finding) for finding in self.findings), _summary(self.rules())])
+        low, high = self.dimensions
+        known = "given" if self.given else "estimated" if low == high else f"of {low} to {high}, none stands out"
+        return f"{self.n_points} points{sample}; {self.n_neighbors} neighbours; dimension {self.n_components} ({known})"
 
 
 def rules_for(names: Sequence[str], reason: str) -> tuple[Rule, ...]:
@@ -145,6 +182,11 @@ def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
 
 
+def _reasons(rules: tuple[Rule, ...]) -> str:
+    """One line for each reason, the methods first."""
+    return "\n".join(f"{', '.join(names)}: {reason}" for reason, names in _by_reason(rules).items())
+
+
 def _by_reason(rules: tuple[Rule, ...]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for rule in rules:
@@ -152,16 +194,30 @@ def _by_reason(rules: tuple[Rule, ...]) -> dict[str, list[str]]:
     return found
 
 
-def _summary(rules: Mapping[str, tuple[list[str], list[str]]]) -> str:
-    """Methods with something for them and nothing against them, and the others by what is against them."""
-    free = [name for name, (_, against) in rules.items() if not against]
+def _known(method: str, told: set[str]) -> bool:
+    """Whether more than half of the questions that could speak against a method were answered; of all, where none."""
+    asked = [question for question, names in DOUBTS.items() if method in names] or list(DOUBTS)
+    return 2 * sum(question in told for question in asked) > len(asked)
+
+
+def _summary(found: Diagnosis) -> str:
+    """The methods that are cleared, those of which too little is known, and the others by what is against them."""
+    rules, cleared = found.rules(), found.cleared
+    open_ = [name for name, (_, against) in rules.items() if not against and name not in cleared]
     lines = ["in short"]
-    if free:
-        lines += _wrapped(f"nothing against {', '.join(free)}")
+    if cleared:
+        lines += _wrapped(f"nothing against {', '.join(cleared)}")
+    if open_:
+        lines += _wrapped(
+            f"too little known of {', '.join(open_)}: most questions that could be against them have no answer; "
+            "lowfold.compare tries them"
+        )
     grouped: dict[str, list[str]] = {}
     for name, (_, against) in rules.items():
         if against:
-            grouped.setdefault(", ".join(reason.partition(":")[0] for reason in against), []).append(name)
+            grouped.setdefault(", ".join(dict.fromkeys(reason.partition(":")[0] for reason in against)), []).append(
+                name
+            )
     for findings, names in grouped.items():
         lines += _wrapped(f"against {', '.join(names)}: {findings}")
     return "\n".join(lines)

@@ -7,12 +7,12 @@ import warnings
 import numpy as np
 
 from lowfold._core.errors import LowfoldError
-from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
 from lowfold.graph._conformal import conformal_factors, conformal_lengths
 from lowfold.graph._source import Points
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.quality._findings import Finding, Rule, judge, rules_for, unknown
+from lowfold.quality._geodesic_rank import fitted_to_edges
 from lowfold.quality._local import edge_lengths
 from lowfold.quality._neighborhood_view import NeighborhoodView, between, classical, isomap_residual, residual
 from lowfold.quality._shape import squared_curvature
@@ -29,15 +29,14 @@ CONVEX = 0.003  # residual variance of Isomap: a convex region leaves about 0.2%
 ROUND = (0.05, 0.1)  # 99% quantile of geodesic over chart distance beyond that of a cube: convex below, not above
 
 
-def isometric(view: NeighborhoodView) -> Finding:
-    """Gaussian curvature: zero where a flat picture can keep all lengths."""
+def isometric(view: NeighborhoodView, straight: Finding) -> Finding:
+    """Gaussian curvature: zero where a flat picture can keep all lengths. A plane is flat as it is."""
+    if straight.verdict == "yes":
+        return Finding("isometric", "yes", 0.0, "the data are linear: flat as they are", *_flat_rules("yes"))
     if view.d == 1:
         return Finding("isometric", "yes", 0.0, "a curve can be laid straight without stretching", *_flat_rules("yes"))
     if view.patches is None:
         return no_patches("isometric", view)
-    if view.patches.shape[2] == view.d:
-        saw = f"the data fill all {view.d} dimensions: flat as they are"
-        return Finding("isometric", "yes", 0.0, saw, *_flat_rules("yes"))
     products = np.sort(squared_curvature(view.patches, view.d, noisy=view.is_noisy))
     length = float(view.along[np.triu_indices(len(view.along), 1)].mean())
     middle, reach = len(products) / 2, BETWEEN * np.sqrt(len(products))
@@ -170,18 +169,7 @@ def _chart(view: NeighborhoodView) -> tuple[Floats | None, float]:
             Y = np.asarray(LTSA(view.d, n_neighbors=k, n_jobs=view.run.n_jobs).fit_transform(view.X))
         except LowfoldError:
             return None, np.inf
-    edges = view.graph.edges()
-    lengths = view.graph.lengths[view.graph.rows() < view.graph.indices]
-    kept = lengths > 0
-    step = (Y[edges[kept, 0]] - Y[edges[kept, 1]]) / Y.std(axis=0)
-    # The matrix M of the metric, |dy|^2_M = length^2, by least squares of relative errors.
-    a, b = np.triu_indices(view.d)
-    terms = step[:, a] * step[:, b] * np.where(a == b, 1.0, 2.0) / lengths[kept, None] ** 2
-    entries = np.linalg.lstsq(terms, np.ones(len(terms)), rcond=None)[0]
-    M = np.zeros((view.d, view.d))
-    M[a, b] = M[b, a] = entries
-    values, vectors = stacked_eigh(M)
-    Z = Y / Y.std(axis=0) @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+    Z = fitted_to_edges(Y, view.graph)
     return Z[view.landmarks], edge_lengths(view.graph, Z).value
 
 

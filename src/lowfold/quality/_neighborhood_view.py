@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.operators import CentredGram
+from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._components import components, is_connected
@@ -24,13 +25,14 @@ from lowfold.graph._source import Pairs, Points
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.metrics._metric import Metric
 from lowfold.metrics._resolve import resolve_metric
-from lowfold.quality._shape import Scales, noise_level, principal_patches, scales, tangent_dimension
+from lowfold.quality._shape import Scales, noise_level, principal_patches, scales, tangent_counts, tangent_dimension
 from lowfold.quality._spaces import GAPS
 from lowfold.quality._topology import without_steep_edges
 from lowfold.spectral._doors import largest
 
 FEWEST = 50  # points below which nothing but the number of pieces is told
 CENTERS = 400  # patches looked at
+PANEL = 500  # rows of geodesics held at once: 16 MB of 4,000 points
 LANDMARKS = 400  # points between which geodesics are compared
 WIDE = 96  # neighbours searched
 BASE = 10  # neighbours of the graph that longer edges are compared with
@@ -40,9 +42,10 @@ SHRUNK = (1.45, 1.6)  # far geodesics so many times shorter than with 0.6 k neig
 WIDEST, PART = 24, 8  # neighbours of the largest patch: so many, or one point in so many where that is more
 GROWTH = 20  # neighbours by which the growth of balls is measured, Levina & Bickel's upper end
 NOISE = 0.05  # of the distance to neighbour k, above which patches are taken larger
-DETOURS = 500  # points whose edges are measured along the base graph
 FEWER = 0.6  # of the neighbours, for the graph that geodesics are compared with
 SEEN = 0.9  # share of pairs that the sparser graph must still join
+SAME = ("wide", "index", "distances", "centers", "landmarks", "scales", "straight")  # what no dimension changes
+SHY = 1.5  # growth of distances tells too few dimensions: 13 of a cube of 20 with 1,000 points
 CLEAR = 1.5  # ratio of variances between tangents and the rest below which no dimension stands out
 
 
@@ -126,6 +129,21 @@ class NeighborhoodView:
             return True
         return tangent_dimension(self.scales)[1] >= CLEAR or self.d == self.scales.D
 
+    @cached_property
+    def dimensions(self) -> tuple[int, int]:
+        """The least and the most that the dimension may be: by tangent directions at all sizes, and by growth."""
+        if self.clear or self.scales is None:
+            return self.d, self.d
+        counts = tangent_counts(self.scales)
+        most = min(max(counts), int(np.ceil(SHY * self.d)), self.scales.D)
+        return min(self.d, *counts), max(self.d, most)
+
+    def at(self, d: int) -> NeighborhoodView:
+        """The same data taken to have dimension d."""
+        other = replace(self, given_d=d)
+        other.__dict__.update({name: self.__dict__[name] for name in SAME if name in self.__dict__})
+        return other
+
     def growth_dimension(self) -> float:
         """Maximum likelihood, Levina & Bickel (2004), averaged as 1/d: 1 / mean log(r_k / r_j) over j < k = 20."""
         k = min(GROWTH, self.distances.shape[1])
@@ -172,21 +190,23 @@ class NeighborhoodView:
 
     @cached_property
     def detours(self) -> Floats:
-        """(m, neighbours) for a sample of points: how much longer the way to each neighbour is along the base graph."""
-        rows = np.sort(self.rng.choice(self.n, min(self.n, DETOURS), replace=False))
-        along = geodesics(self.base[0], rows, dtype=np.float64, run=self.run)
-        straight = np.maximum(self.distances[rows], np.finfo(np.float64).tiny)
-        ratio = np.take_along_axis(along, self.index[rows], axis=1) / straight
+        """(n, neighbours): how much longer the way to each neighbour is along the base graph."""
+        ratio = np.empty_like(self.distances)
+        for part in block_slices(self.n, PANEL):
+            rows = np.arange(part.start, part.stop)
+            along = geodesics(self.base[0], rows, dtype=np.float64, run=self.run)
+            straight = np.maximum(self.distances[rows], np.finfo(np.float64).tiny)
+            ratio[rows] = np.take_along_axis(along, self.index[rows], axis=1) / straight
         return np.where(np.isfinite(ratio), ratio, 1.0)
 
     @cached_property
     def shortcuts(self) -> int:
-        """Edges of the k-neighbour graph at the sampled points that are shortcuts."""
+        """Edges i -> j of the k-neighbour graph that are shortcuts."""
         return int((self.detours[:, : self.k] > DETOUR).sum())
 
     @cached_property
     def safe(self) -> int:
-        """Neighbours of the sampled points before the first shortcut."""
+        """Neighbours of every point before the first shortcut."""
         first = np.flatnonzero((self.detours > DETOUR).any(axis=0))
         return int(first[0]) if len(first) else int(self.detours.shape[1])
 

@@ -17,7 +17,7 @@ from lowfold._core.types import Floats
 from lowfold.graph._connect import MOST_K
 from lowfold.graph._geodesics import geodesics
 from lowfold.metrics._scales import column_names, uneven_columns
-from lowfold.quality._findings import Finding, judge, rules_for, unknown
+from lowfold.quality._findings import Finding, Rule, judge, rules_for, unknown
 from lowfold.quality._flatness import GEODESIC, HARMONIC, conformal, convex, isometric, no_patches
 from lowfold.quality._neighborhood_view import (
     BLURRED,
@@ -35,9 +35,11 @@ from lowfold.quality._shape import edge_points, principal_patches, squared_bends
 from lowfold.quality._topology import loops
 
 __all__ = [
+    "agreed",
     "closed",
     "conformal",
     "convex",
+    "enough_neighbors",
     "enough_samples",
     "even",
     "few",
@@ -47,7 +49,6 @@ __all__ = [
     "one_piece",
     "same_scale",
     "shortcuts",
-    "unclear",
     "with_holes",
 ]
 
@@ -61,6 +62,7 @@ RIM = (0.1, 0.2)  # points on an edge over n^((d-1)/d), which a boundary of the 
 RIM_LEAST, RIM_DIRECTION, RIM_PART = 20, 10, 5  # neighbours of a patch for it, for each dimension; patches of the data
 HOLES, HOLES_LEAST, HOLES_PART = 120, 16, 8  # landmarks for loops: their triangles grow as the cube; points for each
 MOST_POINTS = 0.9  # of the points must turn less than is told
+LOCAL = 0.5  # distance to neighbour k over the median distance: beyond it a neighbourhood is no small part
 TURN = (0.5, 1.0)  # radians by which the data turn within one neighbourhood: enough points below, too few above
 EVEN = (0.4, 0.6)  # standard deviation of the logarithm of the density: even below, uneven above
 
@@ -111,17 +113,19 @@ def one_piece(pieces: Pieces, k: int, n: int) -> Finding:
 
 
 def linear(view: NeighborhoodView) -> Finding:
-    """PCA against Isomap: a large difference signals nonlinear structure."""
+    """Variance off the best plane, noise aside. Geodesics do not enter: a plane with a hole is a plane."""
     d = view.d
+    fills = view.X is not None and d >= view.X.shape[1]
     plane, left = classical(view.straight, d, view.run)
     noise = 0.0 if np.isnan(view.noise) or view.X is None else (view.X.shape[1] - d) * view.noise**2
-    left = max(0.0, left - noise / max(_variance(view), np.finfo(np.float64).tiny))
-    by_pca = residual(view.along, between(plane))
-    by_isomap = isomap_residual(view)
-    verdict = judge(max(left, by_pca - by_isomap), *STRAIGHT)
+    left = 0.0 if fills else max(0.0, left - noise / max(_variance(view), np.finfo(np.float64).tiny))
+    verdict = judge(left, *STRAIGHT)
     saw = (
-        f"{left:.1%} of the variance, noise aside, is off the best plane of dimension {d}; distances in it leave "
-        f"{by_pca:.2%} of the variance of geodesic distances, Isomap in as many dimensions {by_isomap:.2%}"
+        f"the data fill all {d} dimensions of their space"
+        if fills
+        else f"{left:.1%} of the variance, noise aside, is off the best plane of dimension {d}; distances in it leave "
+        f"{residual(view.along, between(plane)):.2%} of the variance of geodesic distances, Isomap in as many "
+        f"dimensions {isomap_residual(view):.2%}"
     )
     for_linear = rules_for(LINEAR[:-1], "a linear map shows all there is")
     against = rules_for(LINEAR, f"no plane of dimension {d} holds the data")
@@ -145,11 +149,11 @@ def shortcuts(view: NeighborhoodView) -> Finding:
     """Edges between points that are far apart along the data."""
     share, shrinking = view.base[1], view.shrinking
     safe, all_safe = view.safe, view.safe == view.detours.shape[1]
-    edges = f"of {len(view.detours) * view.k} edges at {len(view.detours)} points"
+    edges = f"of all {len(view.detours) * view.k} neighbours"
     worst = float(view.detours[:, : view.k].max())
     reach = f"none up to {safe} neighbours" if all_safe else f"the first of that kind is to neighbour {safe + 1}"
     apart = f"{DETOUR:g} times farther apart along the data (worst {worst:.1f})"
-    saw = f"{edges} {view.shortcuts} have ends {apart}; {reach}"
+    saw = f"{edges} {view.shortcuts} are {apart}; {reach}"
     if not np.isnan(shrinking):
         saw += f"; far geodesics are up to {shrinking:.2f} times shorter than with {view.fewer} neighbours"
     if view.shortcuts == 0 and share > BLURRED:
@@ -276,6 +280,9 @@ def noisy(view: NeighborhoodView) -> Finding:
 
 def enough_samples(view: NeighborhoodView) -> Finding:
     """How far the data turn within one neighbourhood, and what the theorem on graph geodesics says."""
+    far = float(np.median(view.distances[:, view.k - 1]) / np.median(view.straight[view.straight > 0]))
+    if far > LOCAL:
+        return _not_local(view, far)
     if view.patches is None:
         return no_patches("enough samples", view)
     if view.patches.shape[2] == view.d:
@@ -303,6 +310,33 @@ def enough_samples(view: NeighborhoodView) -> Finding:
         + rules_for(("LTSA", "HessianLLE", "MVU"), "neighbourhoods are not flat"),
         f"about {factor:.0f} times as many points, or fewer neighbours",
     )
+
+
+def _not_local(view: NeighborhoodView, far: float) -> Finding:
+    """Where a neighbour is nearly as far as any point, whatever the dimension."""
+    return Finding(
+        "enough samples",
+        "no",
+        far,
+        f"neighbour {view.k} is {far:.2f} times as far as the median point: a neighbourhood is no small part of the data",
+        (),
+        rules_for(("LTSA", "HessianLLE", "MVU"), "neighbourhoods are not flat"),
+        "more points, or fewer columns: linear methods and TSNE need no small neighbourhoods",
+    )
+
+
+def enough_neighbors(view: NeighborhoodView, finding: Finding) -> Finding:
+    """The same finding, with a word against methods that fit more numbers to a neighbourhood than it has points."""
+    d, k = view.d, view.k
+    least = {"HessianLLE": d * (d + 3) // 2, "LTSA": d + 1, "ModifiedLLE": d + 1}
+    short = {name: need for name, need in least.items() if k < need}
+    if not short:
+        return finding
+    rules = tuple(
+        Rule(name, f"needs {need} neighbours in {d} dimensions; the graph has {k}") for name, need in short.items()
+    )
+    advice = "; ".join(filter(None, [finding.advice, f"n_neighbors={max(short.values())} for {' and '.join(short)}"]))
+    return replace(finding, rules_out=finding.rules_out + rules, advice=advice)
 
 
 def _guarantee(view: NeighborhoodView, bend: float) -> str:
@@ -350,12 +384,21 @@ def even(view: NeighborhoodView) -> Finding:
     )
 
 
-def unclear(view: NeighborhoodView, finding: Finding) -> Finding:
-    """A finding that rests on the dimension, where none stands out."""
-    if view.clear:
-        return finding
-    doubt = f"no dimension stands out ({view.d} is by the growth of distances)"
-    return replace(finding, verdict="cannot tell", saw=f"{doubt}: {finding.saw}", rules_in=(), rules_out=(), advice="")
+def agreed(low: Finding, high: Finding, dimensions: tuple[int, int]) -> Finding:
+    """One finding where no dimension stands out: what holds for the least and for the most of them."""
+    first, last = dimensions
+    doubt = f"no dimension stands out between {first} and {last}"
+    if low.verdict != high.verdict:
+        saw = f'{doubt}; "{low.verdict}" in {first}: {low.saw}; "{high.verdict}" in {last}: {high.saw}'
+        return replace(high, verdict="cannot tell", saw=saw, rules_in=(), rules_out=(), advice="")
+    if high.verdict == "cannot tell":
+        return replace(high, saw=f"{doubt}: {high.saw}", rules_in=(), advice="")
+    rules_in, rules_out = (
+        tuple(rule for rule in of_high if rule.method in {other.method for other in of_low})
+        for of_high, of_low in ((high.rules_in, low.rules_in), (high.rules_out, low.rules_out))
+    )
+    saw = f"{doubt}, and the answer is the same for both; for {last}: {high.saw}"
+    return replace(high, saw=saw, rules_in=rules_in, rules_out=rules_out)
 
 
 def few(n: int) -> Callable[[str], Finding]:

@@ -77,17 +77,24 @@ def tangent_dimension(found: Scales) -> tuple[int, float]:
     1967, doi:10.1070/SM1967v001n04ABEH001994). The size with the sharpest end decides.
     """
     best = (min(found.D, found.spectra[-1].shape[1]), 0.0)
-    for k, patches in zip(found.sizes, found.spectra):
-        values = patches.mean(axis=0)
+    for d, values in zip(tangent_counts(found), (patches.mean(axis=0) for patches in found.spectra)):
         if values[0] <= 0:
             return 0, np.inf
-        root = np.sqrt(np.arange(1, len(values) + 1) / (k + 1))
-        counts = values >= 0.5 * (np.maximum(1 - root, 0.0) / (1 + root)) ** 2 * values[0]
-        d = len(values) if counts.all() else int(np.argmin(counts))
         if d < len(values):
             gap = float(values[d - 1] / max(values[d], ROUNDING * values[0]))
             best = max(best, (d, gap), key=lambda pair: pair[1])
     return best
+
+
+def tangent_counts(found: Scales) -> list[int]:
+    """Directions that count at every size, by the rule of `tangent_dimension`."""
+    counts = []
+    for k, patches in zip(found.sizes, found.spectra):
+        values = patches.mean(axis=0)
+        root = np.sqrt(np.arange(1, len(values) + 1) / (k + 1))
+        wide = values >= 0.5 * (np.maximum(1 - root, 0.0) / (1 + root)) ** 2 * values[0]
+        counts.append(len(values) if wide.all() else max(1, int(np.argmin(wide))))
+    return counts
 
 
 def noise_level(found: Scales, d: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +22,7 @@ from lowfold.quality._local import angle_score, edge_score, isometry_score, read
 from lowfold.quality._pairs import PairSums, nonmetric_score, sampled_pairs, spearman_score
 from lowfold.quality._ranks import Comparison, NeighborhoodCurve, compare_all, resolve_k
 from lowfold.quality._riemann import distortion_score, orientation_score
+from lowfold.quality._sampled import rows_near, standard_errors
 from lowfold.quality._score import Score
 from lowfold.quality._spaces import PointSpace, Space, read_both
 from lowfold.quality._truth import affine_r2, class_separation, misclassification, procrustes
@@ -38,6 +39,7 @@ class Summary(Mapping[str, Score]):
     curve     shared neighbours for every size of neighbourhood
     rows      the points that were looked at; `points` of the measures taken over pairs are NaN elsewhere
     n, n_neighbors  number of points, neighbours of the rank measures
+    errors    name -> standard error of the measure, where only some points were looked at and it can be told
 
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
@@ -52,6 +54,7 @@ class Summary(Mapping[str, Score]):
     rows: Ints
     n: int
     n_neighbors: int
+    errors: Mapping[str, float] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Score:
         return self.scores[name]
@@ -101,7 +104,7 @@ def summary(
         data's unit.
     metric, metric_params : distance among the rows of X.
     max_points : int or None, from how many points, drawn at random, the others are ranked and measured: time falls in
-        proportion, and the values are estimates. None is all.
+        proportion, and the values are estimates, of which `errors` tells the standard error. None is all.
     random_state : for what is drawn.
     n_jobs : threads; the result does not depend on it.
     """
@@ -123,7 +126,7 @@ def summary(
     pairs = sampled_pairs(space, image, min(SORTED, len(rows)), random_state)
     _add(scores, missing, "spearman", lambda: spearman_score(pairs, _spread(found.correlation, rows, n)))
     _add(scores, missing, "nonmetric_stress", lambda: nonmetric_score(pairs, "primary"))
-    near = _neighborhoods(X, n, k, metric, metric_params, n_jobs)
+    near = _neighborhoods(X, n, k, metric, metric_params, n_jobs) if len(rows) == n else rows_near(space, rows, k)
     _local(scores, missing, space, image.source, near, scaled, n_jobs)
     if truth is not None:
         scores["procrustes"] = procrustes(truth, Y, scaling=scaled)
@@ -131,7 +134,10 @@ def summary(
     if labels is not None:
         scores["class_separation"] = class_separation(Y, labels)
         scores["misclassification"] = misclassification(Y, labels, k)
-    return Summary(MappingProxyType(scores), MappingProxyType(missing), found.curve, rows, n, k)
+    errors = {} if len(rows) == n else standard_errors(scores, found.sums, rows, n, scaled)
+    return Summary(
+        MappingProxyType(scores), MappingProxyType(missing), found.curve, rows, n, k, MappingProxyType(errors)
+    )
 
 
 def _of_pass(found: Comparison, rows: Ints, n: int) -> dict[str, Score]:

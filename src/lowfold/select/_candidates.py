@@ -21,9 +21,10 @@ SPREAD = 4.0 ** np.arange(-2, 3)  # factors of the usual scale that are tried
 
 @dataclass(frozen=True)
 class Grid:
-    """Candidates of one parameter, ascending."""
+    """Candidates of one parameter, ascending, and what the method takes by its own rule, where that is known."""
 
     values: tuple[Any, ...]
+    usual: Any = None
 
 
 def read_candidates(name: str, value: Any, model: Any) -> Grid | None:
@@ -58,17 +59,21 @@ def usual_neighbors(model: Any, trials: Trials) -> Grid | None:
         high, count = min(high, max(8, low + 2)), 3
     if high <= low:
         return Grid((min(low, trials.n - 1),))
-    return Grid(tuple(int(k) for k in np.unique(np.geomspace(low, high, count).round())))
+    usual = model._asked().k(trials.n_given, model._needs().least)
+    grid = {int(k) for k in np.geomspace(low, high, count).round()}
+    if isinstance(usual, int) and usual < trials.n:
+        grid.add(usual)
+    return Grid(tuple(sorted(grid)), usual if usual in grid else None)
 
 
 def usual_scales(model: Any, trials: Trials) -> Grid | None:
     """The scale (or gamma) of the method's own rule times 1/16, 1/4, 1, 4, 16."""
     name = "scale" if hasattr(model, "scale") else "gamma"
     found = trials.fitted_value(model, f"{name}_")
-    return None if found is None else Grid(tuple(float(f"{found * factor:.4g}") for factor in SPREAD))
+    return None if found is None else Grid(tuple(values := [float(f"{found * f:.4g}") for f in SPREAD]), values[2])
 
 
 def usual_perplexities(model: Any, trials: Trials) -> Grid | None:
     """5, 10, 20, 30, 50, 100, as far as a third of the points."""
     values = tuple(float(p) for p in (5, 10, 20, 30, 50, 100) if p <= (trials.n - 1) / 3)
-    return Grid(values) if values else None
+    return Grid(values, model.perplexity if model.perplexity in values else None) if values else None

@@ -58,6 +58,9 @@ def compare(
 ) -> Comparison:
     """Embed the same points by several methods; what each took, what it is worth, and why one of them did not finish.
 
+    Rows are ranked by the neighbours along the data that they keep, after the linear map that fits the lengths of edges
+    best: a chart whose axes have another scale is as good.
+
     Every method runs in a process of its own, one after the other, so that time and memory are its own and a method
     that exceeds them is ended; it becomes a row with the reason. `lowfold.viz.write_report` makes one HTML file of the
     result.
@@ -81,7 +84,8 @@ def compare(
     budget : seconds that one fit (and one choice of parameters) may take, or None.
     memory : bytes that the process of one method may reach, or "4GB"; None leaves it to the methods' own budget.
     isolate : bool; False runs everything in this process: nothing is ended, memory is not measured.
-    quality_points : int, from how many points all others are ranked and measured; drawn at random where there are more.
+    quality_points : int, from how many points at most all others are ranked and measured; drawn at random where there
+        are more, fewer beyond 5,000 points (200 at the least). The result says so, with standard errors.
     random_state : int, seed of every method and draw.
     name : what the data are called in reports.
     progress : function called with every finished `Row`, or None.

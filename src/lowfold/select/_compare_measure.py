@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.types import Floats
+from lowfold._core.errors import LowfoldError
+from lowfold._core.run import Run
+from lowfold._core.types import Floats, Ints
+from lowfold.graph._geodesics import geodesics
+from lowfold.graph._types import Graph
+from lowfold.quality._geodesic_rank import fitted_to_edges, reference_graph
+from lowfold.quality._neighborhood_view import BASE, NeighborhoodView, _source
+from lowfold.quality._ranks import neighborhood_preservation
 from lowfold.quality._summary import summary
 
 
@@ -31,6 +39,12 @@ class Measure:
 
 
 MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "geodesic_area",
+        "geodesic R_NX",
+        True,
+        "neighbours along the data kept beyond chance, after the linear map that fits the edges best: 1 is all",
+    ),
     Measure(
         "r_nx_area", "R_NX area", True, "neighbours kept beyond chance, every size of neighbourhood alike: 1 is all"
     ),
@@ -60,6 +74,9 @@ MEASURES: tuple[Measure, ...] = (
     Measure("misclassification", "misclassified", False, "share of points whose neighbours vote for another class"),
 )
 BY_NAME = {measure.name: measure for measure in MEASURES}
+GEODESIC = 2000  # points among which geodesic neighbours are compared
+PAIRS = 25_000_000  # ranked in each space: 5,000 points with all of as many others
+FEWEST_ROWS = 200  # points that are looked at however many there are: an error of one or two percent
 CURVE = 60  # sizes of neighbourhood at which R_NX is kept
 
 
@@ -69,12 +86,14 @@ class Quality:
 
     values   measure -> number
     missing  measure -> why it is not there
+    errors   measure -> its standard error, where only some points were looked at
     trust    (n,) trustworthiness of each point, for colouring; NaN where it was not measured
     sizes, r_nx  sizes of neighbourhood, and the share of neighbours kept beyond chance
     """
 
     values: dict[str, float]
     missing: dict[str, str]
+    errors: dict[str, float]
     trust: Floats
     sizes: NDArray[np.int64]
     r_nx: Floats
@@ -94,26 +113,58 @@ class Yardstick:
 
     @property
     def measured(self) -> int:
-        """From how many points the others are ranked and measured."""
-        return min(len(self.X), self.max_points)
+        """From how many points the others are ranked and measured: fewer where there are very many others."""
+        n = len(self.X)
+        return min(n, self.max_points, max(FEWEST_ROWS, PAIRS // n))
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether X holds distances."""
+        return isinstance(self.metric, str) and self.metric.startswith("precomputed")
+
+    @cached_property
+    def along(self) -> tuple[Ints, Graph, Floats]:
+        """Points drawn at random, a graph of them without shortcuts, and the geodesics among them."""
+        n, rng = len(self.X), np.random.default_rng(self.seed)
+        rows = np.sort(rng.choice(n, min(n, GEODESIC), replace=False))
+        source = _source(self.X[np.ix_(rows, rows)] if self.precomputed else self.X[rows], self.metric, None)
+        run = Run()
+        view = NeighborhoodView(source, min(BASE, source.n - 1), None, rng, run)
+        graph, _ = reference_graph(view, run)
+        return rows, graph, np.asarray(geodesics(graph, dtype=np.float64, run=run))
 
 
 def measure(Y: NDArray[Any], against: Yardstick) -> Quality:
     """Every measure that applies. Points without a place (NaN) are left out."""
     inside = np.flatnonzero(np.isfinite(Y).all(axis=1))
     part = np.asarray(Y[inside], dtype=np.float64)
-    precomputed = isinstance(against.metric, str) and against.metric.startswith("precomputed")
     found = summary(
-        against.X[np.ix_(inside, inside)] if precomputed else against.X[inside],
+        against.X[np.ix_(inside, inside)] if against.precomputed else against.X[inside],
         part,
         n_neighbors=min(against.n_neighbors, max(1, len(inside) - 2)),
         truth=None if against.truth is None else against.truth[inside],
         labels=None if against.labels is None else against.labels[inside],
         metric=against.metric,
-        max_points=against.max_points,
+        max_points=against.measured,
         random_state=against.seed,
     )
     trust = np.full(len(Y), np.nan)
     trust[inside] = found["trustworthiness"].points
     sizes = np.unique(np.geomspace(1, len(found.curve.sizes), CURVE).astype(np.int64))
-    return Quality(found.to_dict(), dict(found.missing), trust, sizes, found.curve.r_nx[sizes - 1])
+    values, missing, errors = found.to_dict(), dict(found.missing), dict(found.errors)
+    try:
+        values["geodesic_area"], errors["geodesic_area"] = _geodesic_area(Y, against)
+    except LowfoldError as words:
+        missing["geodesic_area"] = str(words)
+    return Quality(values, missing, errors, trust, sizes, found.curve.r_nx[sizes - 1])
+
+
+def _geodesic_area(Y: NDArray[Any], against: Yardstick) -> tuple[float, float]:
+    """The area under R_NX by geodesics, and its standard error where not all points were looked at."""
+    rows, graph, D = against.along
+    part = np.asarray(Y[rows], dtype=np.float64)
+    placed = np.isfinite(part).all(axis=1)
+    Z = fitted_to_edges(np.where(placed[:, None], part, np.nanmean(part, axis=0)), graph)[placed]
+    area = neighborhood_preservation(D[np.ix_(placed, placed)], Z, metric="precomputed")
+    left = np.sqrt(1 - len(rows) / len(Y))
+    return area.area, float(left * area.points.std() / np.sqrt(len(area.points)))

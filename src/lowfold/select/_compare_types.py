@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.html import html_table
 from lowfold._core.types import Floats
 from lowfold.datasets._write_table import replacing
 from lowfold.select._compare_measure import BY_NAME, MEASURES, Quality
@@ -94,6 +95,7 @@ class Row:
         plain |= {"warnings": list(self.warnings), "notes": list(self.notes)}
         if self.quality is not None:
             plain["not_measured"] = dict(self.quality.missing)
+            plain["errors"] = {name: _number(value) for name, value in self.quality.errors.items()}
             plain["quality"] = {name: _number(value) for name, value in self.quality.values.items()}
             plain["r_nx"] = {"sizes": self.quality.sizes.tolist(), "values": _numbers(self.quality.r_nx)}
         if points and self.embedding is not None:
@@ -150,7 +152,7 @@ class Comparison:
         )
 
     def ranking(self, measure: str | None = None) -> tuple[Row, ...]:
-        """The rows that are done, best first, by a measure; None is the area under R_NX, which needs no truth."""
+        """The rows that are done, best first, by a measure; None is `geodesic_area`, which needs no truth."""
         name = measure or MEASURES[0].name
         if name not in BY_NAME:
             raise InvalidInput(f"measure must be one of {', '.join(BY_NAME)}; got {name!r}")
@@ -158,17 +160,43 @@ class Comparison:
         done = [row for row in self.rows if row.done]
         return tuple(sorted(done, key=lambda row: math.inf if math.isnan(row[name]) else sign * row[name]))
 
-    def __str__(self) -> str:
+    def _lines(self) -> list[list[str]]:
+        """The header and one line for every row that is done, best first."""
         shown = [name for name in self.measures if BY_NAME[name].first]
-        header = ["method", "seconds", "MB", *(BY_NAME[name].title for name in shown)]
-        lines = [header]
+        lines = [["method", "seconds", "MB", *(BY_NAME[name].title for name in shown)]]
         for row in self.ranking():
             took = [_short(row.seconds, 2), _short(row.memory_mb, 0)]
             lines.append([row.name, *took, *(_short(row[name], 3) for name in shown)])
-        widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+        return lines
+
+    def _notes(self) -> list[str]:
+        failed = [f"{row.name}: {row.status}: {row.reason}" for row in self.rows if not row.done]
+        return [words for words in [*failed, self.sampling()] if words]
+
+    def __str__(self) -> str:
+        lines = self._lines()
+        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
         text = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]
-        text += [f"{row.name}: {row.status}: {row.reason}" for row in self.rows if not row.done]
-        return "\n".join(line.rstrip() for line in text)
+        return "\n".join(line.rstrip() for line in [*text, *self._notes()])
+
+    def _repr_html_(self) -> str:
+        header, *rows = self._lines()
+        name = self.settings.get("name", "data")
+        return html_table(header, rows, title=f"{name}, {len(self.X)} points", notes=self._notes())
+
+    def sampling(self) -> str:
+        """How many points were looked at, and the largest standard errors; "" where all were."""
+        looked, n = self.settings.get("measured_points", len(self.X)), len(self.X)
+        told = [row.quality.errors for row in self.rows if row.quality is not None]
+        if looked >= n or not told:
+            return ""
+        most = {
+            name: max((errors[name] for errors in told if name in errors), default=math.nan)
+            for name in self.measures
+            if BY_NAME[name].first
+        }
+        shown = ", ".join(f"{BY_NAME[name].title} {value:.2g}" for name, value in most.items() if value == value)
+        return f"measured from {looked} of {n} points, drawn at random; standard errors of at most: {shown}"
 
     def to_dict(self, *, points: bool = True) -> dict[str, Any]:
         """Plain values, for JSON. `points` adds every embedding."""

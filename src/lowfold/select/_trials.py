@@ -13,18 +13,19 @@ from lowfold._core.errors import InvalidInput, LowfoldError
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._components import components, is_connected
-from lowfold.graph._connect import find_bridges
 from lowfold.graph._reading import is_precomputed
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Pairs, Points
 from lowfold.graph._types import Graph
+from lowfold.quality._geodesic_rank import fitted_to_edges, reference_graph
 from lowfold.quality._neighborhood_view import BASE, FEWEST, SHRUNK, NeighborhoodView, _source
 from lowfold.quality._ranks import neighbor_ranks
 from lowfold.select._candidates import Grid
 from lowfold.select._types import Curve
 from lowfold.spectral._types import REPEATED
 
-MEASURE = "mean of geodesic trustworthiness and continuity"
+MEASURE = "mean of geodesic trustworthiness and continuity, up to a linear map"
+MARGIN = 0.005  # by which another candidate must be better than the default, and by the spread of both
 RANKS = 12  # neighbours whose ranks are compared
 SPARSE = 8  # neighbours of the graph that is the reference
 REPEATED_WORTH = 0.5  # of an embedding in which a coordinate repeats the earlier ones: neighbours alone do not show it
@@ -101,12 +102,7 @@ class Trials:
             fewest = max(BASE, 4 * self.d) if sample is self.whole else max(SPARSE, 2 * self.d + 2)
             k = min(sample.source.n - 1, fewest)
             sample.view = NeighborhoodView(sample.source, k, self.d, np.random.default_rng(0), run)
-            graph = sample.view.graph if sample.source.n >= FEWEST else sample.view.neighbors(k).union()
-            sample.pieces = components(graph)
-            if sample.pieces.any():
-                bridges = find_bridges(sample.source, sample.pieces, run=run)
-                graph = graph.with_edges(bridges.edges, bridges.lengths)
-            sample.reference = graph
+            sample.reference, sample.pieces = reference_graph(sample.view, run)
 
     def fitted_value(self, model: Any, attribute: str) -> float | None:
         """Mean over subsamples of a number that the method sets by its own rule."""
@@ -121,7 +117,8 @@ class Trials:
     def curve(self, model: Any, name: str, grid: Grid) -> Curve:
         """The measure for every candidate on every subsample, and the best that is eligible.
 
-        Of numbers of neighbours as good as the best, within its spread, the largest: with more neighbours all that is
+        The default of the method stays unless another is better by a margin. Where it is not among the candidates, of
+        numbers of neighbours as good as the best, within its spread, the largest: with more neighbours all that is
         averaged over them is steadier, and what speaks against too many is checked before.
         """
         refused: dict[Any, str] = {}
@@ -134,12 +131,13 @@ class Trials:
                 scores[i, j] = _worth(trial, sample, self.n_jobs)
         failed = np.isnan(scores).all(axis=1)
         for value in np.array(grid.values)[failed].tolist():
-            refused.setdefault(value, "the method could not be fitted with it")
+            refused.setdefault(value, "the method could not be fitted with it, or its result not measured")
         counted = np.where(failed[:, None], 0.0, scores)
         mean, spread = np.nanmean(counted, axis=1), np.nanstd(counted, axis=1)
         mean[failed], spread[failed] = np.nan, np.nan
         allowed = np.array([value not in refused for value in grid.values])
-        chosen = grid.values[_best(mean, spread, allowed, failed, most=name == "n_neighbors")]
+        usual = grid.values.index(grid.usual) if grid.usual in grid.values else None
+        chosen = grid.values[_best(mean, spread, allowed, failed, usual, most=name == "n_neighbors")]
         return Curve(name, grid.values, mean, spread, chosen, MEASURE, refused)
 
     def _unfit(self, k: int) -> str:
@@ -147,12 +145,25 @@ class Trials:
         return _against(self.whole, k)
 
 
-def _best(mean: Floats, spread: Floats, allowed: NDArray[np.bool_], failed: NDArray[np.bool_], *, most: bool) -> int:
-    """The best that is eligible; with `most` the largest within its spread; else the first that could be fitted."""
+def _best(
+    mean: Floats,
+    spread: Floats,
+    allowed: NDArray[np.bool_],
+    failed: NDArray[np.bool_],
+    usual: int | None,
+    *,
+    most: bool,
+) -> int:
+    """The usual one unless the best that is eligible beats it by a margin; where there is none, with `most` the largest
+    within the spread of the best; else the first that could be fitted.
+    """
     if not allowed.any():
-        return int(np.argmin(failed))
+        return int(np.argmin(failed)) if usual is None or failed[usual] else usual
     scores = np.where(allowed, np.nan_to_num(mean, nan=-np.inf), -np.inf)
     best = int(np.argmax(scores))
+    if usual is not None and allowed[usual]:
+        margin = max(MARGIN, spread[best] + spread[usual])
+        return usual if scores[usual] >= scores[best] - margin else best
     return int(np.flatnonzero(scores >= scores[best] - spread[best])[-1]) if most else best
 
 
@@ -170,8 +181,11 @@ def _worth(model: Any, sample: Sample, n_jobs: int | None) -> float:
     Y = None if fitted is None else np.asarray(fitted.embedding_, dtype=np.float64)
     if Y is None or not np.isfinite(Y).all():
         return float("nan")
+    assert sample.reference is not None
     try:
-        ranks = neighbor_ranks(sample.reference, Y, min(RANKS, (len(Y) - 1) // 2), n_jobs=n_jobs)
+        ranks = neighbor_ranks(
+            sample.reference, fitted_to_edges(Y, sample.reference), min(RANKS, (len(Y) - 1) // 2), n_jobs=n_jobs
+        )
     except LowfoldError:  # values of 1e89 have no ranks: it counts as one that could not be fitted
         return float("nan")
     worth = (ranks.trustworthiness().value + ranks.continuity().value) / 2

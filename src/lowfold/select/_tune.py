@@ -42,8 +42,10 @@ def tune(
     First the dimension: estimators of `lowfold.dimension` vote on every subsample. Then `n_neighbors`, then the
     kernel's `scale` (`perplexity`, `gamma`), whichever the method has: for every candidate the method is fitted to
     every subsample, and the mean of trustworthiness and continuity of the 12 nearest is taken, by geodesics of a graph
-    of few neighbours without shortcuts. Candidates whose graph, of all points up to 4,000, is in pieces or has
-    shortcuts are not eligible. Of numbers of neighbours as good as the best, within its spread, the largest is taken.
+    of few neighbours without shortcuts, after the linear map of the embedding that fits its edges best; half of it where
+    a coordinate repeats the earlier ones (`dependence_`). Candidates whose graph, of all points up to 4,000, is in pieces
+    or has shortcuts, and those that cannot be fitted or measured, are not eligible. The method's default is left only for
+    a candidate that is better by more than the spread of both.
 
     Parameters
     ----------

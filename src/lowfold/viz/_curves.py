@@ -67,7 +67,7 @@ def _heading(item: Estimate) -> str:
     if np.isnan(item.value):
         return f"{item.name}: cannot tell"
     doubt = "" if item.told else " ?"
-    return f"{item.name}: {'at most ' if item.bound else ''}{item.value:.3g}{doubt}"
+    return f"{item.name}: {item.words}{item.value:.3g}{doubt}"
 
 
 def _words(ax: Any, item: Estimate) -> None:

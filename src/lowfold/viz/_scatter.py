@@ -13,6 +13,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.extras import load_extra
 from lowfold.datasets._write_table import replacing
 from lowfold.viz._colors import SCALE, SHOWN, Group, groups
+from lowfold.viz._notebook import shown_once
 
 DPI = 150
 ELONGATED = 8.0  # beyond this ratio of the sides equal scales would leave a thin line
@@ -191,7 +192,8 @@ def _new_figure(path: str | Path | None, inches: tuple[float, float]) -> Any:
     """A figure of pyplot's, or, when it only goes to a file, one that touches no global state and needs no display."""
     if path is None:
         pyplot = load_extra("matplotlib.pyplot", "plot", "a picture")
-        return pyplot.figure(figsize=inches, layout="constrained")
+        own = {"FigureClass": shown_once()} if "inline" in pyplot.get_backend() else {}
+        return pyplot.figure(figsize=inches, layout="constrained", **own)
     figure = load_extra("matplotlib.figure", "plot", "a picture").Figure(figsize=inches, layout="constrained")
     load_extra("matplotlib.backends.backend_agg", "plot", "a picture").FigureCanvasAgg(figure)
     return figure

@@ -1,0 +1,99 @@
+"""Linear is what lies in a plane, whatever its outline; methods are cleared on answers, not on silence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lowfold import datasets, quality
+from lowfold.graph import find_neighbors
+
+
+def _inside(rng, n, keep):
+    P = rng.uniform(-1, 1, (20 * n, 2))
+    return P[keep(P)][:n]
+
+
+def _turned(P, rng, D):
+    return np.pad(P, ((0, 0), (0, D - P.shape[1]))) @ np.linalg.qr(rng.normal(size=(D, D)))[0]
+
+
+def _hole(rng):
+    return _turned(_inside(rng, 600, lambda P: np.hypot(*P.T) > 0.6), rng, 4)
+
+
+def _c(rng):
+    def keep(P):
+        r, t = np.hypot(*P.T), np.arctan2(P[:, 1], P[:, 0])
+        return (r > 0.6) & (r < 1) & (np.abs(t) > 0.7)
+
+    return _turned(_inside(rng, 600, keep), rng, 3)
+
+
+def _noisy_plane(rng):
+    X = _turned(rng.random((600, 2)), rng, 5)
+    return X + 0.01 * rng.normal(size=X.shape)
+
+
+PLANES = {
+    "cube": lambda rng: rng.random((600, 3)),
+    "hole": _hole,
+    "C": _c,
+    "ring": lambda rng: _turned(_inside(rng, 600, lambda P: (np.hypot(*P.T) > 0.7) & (np.hypot(*P.T) < 1)), rng, 3),
+    "noise": _noisy_plane,
+}
+
+
+@pytest.mark.parametrize("seed", [31, pytest.param(32, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", PLANES)
+def test_a_plane_is_linear_and_isometric_whatever_its_outline(name, seed):
+    found = quality.diagnose(PLANES[name](np.random.default_rng(seed)), n_jobs=1)
+    assert found["linear"].verdict == found["isometric"].verdict == "yes", found["linear"].saw
+    assert "PCA" in found.cleared
+
+
+def test_a_cube_fills_its_space():
+    found = quality.diagnose(PLANES["cube"](np.random.default_rng(33)), n_jobs=1)
+    assert "fill all 3 dimensions" in found["linear"].saw
+    assert not any("no plane" in words for _, against in found.rules().values() for words in against)
+
+
+def test_every_edge_is_looked_at():
+    # Of 16 rolls the seeds with exactly one shortcut among 5,800 edges: a sample of points would miss half of them.
+    for seed in (3, 6):
+        roll = datasets.swiss_roll(1000, random_state=seed)
+        found = quality.diagnose(roll.X, random_state=seed + 50, n_jobs=1)["shortcuts"]
+        assert found.verdict == "yes"
+        edges = find_neighbors(roll.X, 10).union().edges()
+        assert 1 <= found.value <= 2 * (roll.geodesic(edges[:, 0], edges[:, 1]) > 20).sum()
+
+
+@pytest.fixture(scope="module")
+def cloud():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(400, 40)) * np.linspace(1.0, 0.2, 40)
+    return quality.diagnose(X, n_jobs=1)
+
+
+def test_hessian_lle_is_never_cleared_with_too_few_neighbours(cloud):
+    d = cloud.dimensions[1]
+    assert d * (d + 3) // 2 > cloud.n_neighbors
+    assert "HessianLLE" not in cloud.cleared
+    assert any("needs" in words for words in cloud.rules()["HessianLLE"][1])
+
+
+def test_where_no_dimension_stands_out_both_ends_are_asked(cloud):
+    low, high = cloud.dimensions
+    assert low < high
+    assert f"of {low} to {high}, none stands out" in str(cloud)
+    assert cloud["linear"].verdict == "no"  # not even the most dimensions hold it
+    assert cloud["enough samples"].verdict == "no"
+
+
+def test_silence_clears_nothing():
+    X = np.random.default_rng(0).normal(size=(60, 200))
+    found = quality.diagnose(X, n_jobs=1)
+    answered = sum(finding.verdict != "cannot tell" for finding in found)
+    assert found.cleared == () or answered > len(found) / 2
+    page = str(found)
+    assert all(f"nothing against {name}" not in page for name in ("HessianLLE", "LTSA"))
