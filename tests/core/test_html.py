@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from lowfold._core.html import html_table
 
 
 def _cells(page: str) -> list[list[str]]:
-    root = ElementTree.fromstring(page.replace("<br>", "<br/>"))
+    root = ET.fromstring(page.replace("<br>", "<br/>"))
     return [["".join(cell.itertext()) for cell in row] for row in root.iter("tr")]
 
 

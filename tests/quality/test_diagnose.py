@@ -70,6 +70,8 @@ EXPECTED = [
     ("roll", "enough samples", "yes"),
     ("uneven square", "even", "no"),
     ("square", "even", "yes"),
+    ("square", "compact", "yes"),
+    ("roll", "compact", "no"),
 ]
 
 
@@ -174,7 +176,7 @@ def test_the_page_and_the_dictionary() -> None:
     assert max(map(len, page.splitlines())) <= 100
     copied = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert [one["name"] for one in copied["findings"]] == [finding.name for finding in found]
-    assert len(found) == 12
+    assert len(found) == 13
     with pytest.raises(InvalidInput, match="name must be one of same scale, one piece"):
         found["lineer"]
 
@@ -230,7 +232,7 @@ HARD = {
 @pytest.mark.parametrize("name", HARD)
 def test_hard_data_get_an_answer(name: str) -> None:
     found = quality.diagnose(HARD[name])
-    assert len(found) == 12
+    assert len(found) == 13
     assert str(found)
     json.dumps(found.to_dict(), allow_nan=False)
 

@@ -141,11 +141,10 @@ def table_text(estimates: Any) -> str:
     lines = "\n".join(line.rstrip() for line in text.splitlines())
     if not told:
         return f"{lines}\n\nno estimate without doubt"
+    aside = "without doubt, bounds and charts aside"
     if len(told) == 1:
-        return (
-            f"{lines}\n\nthe only estimate without doubt, bounds and charts aside: {told[0].value:.3g} ({told[0].name})"
-        )
-    return f"{lines}\n\nmedian of the {len(told)} estimates without doubt, bounds and charts aside: {estimates.median():.3g}"
+        return f"{lines}\n\nthe only estimate {aside}: {told[0].value:.3g} ({told[0].name})"
+    return f"{lines}\n\nmedian of the {len(told)} estimates {aside}: {estimates.median():.3g}"
 
 
 def _value(item: Any) -> str:

@@ -72,8 +72,8 @@ def estimate_all(
 ) -> Estimates:
     """All estimators, or those named, with their defaults (capacity on at most 2,000 points).
 
-    They answer different questions: the rank ("linear_exact") bounds the dimension from above, energy and gap
-    count what a plane takes for most of the variance, which a narrow strip makes fewer; local PCA, maximum likelihood and two
+    They answer different questions: the rank ("linear_exact") bounds the dimension from above; energy and gap count
+    what a plane takes for most of the variance, which a narrow strip makes fewer; local PCA, maximum likelihood and two
     neighbours look at the smallest scale, which noise fills; correlation and capacity at a middle one; multiscale SVD
     tells the scales apart; the elbow and the unfolded spectrum count what one chart needs. A name as "skdim:DANCo" is
     one of `scikit_dimension`. With another metric, or with a matrix of distances (metric="precomputed"), those that

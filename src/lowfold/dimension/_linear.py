@@ -91,8 +91,8 @@ def linear(
     With variances lambda_1 >= lambda_2 >= ...: rule="exact" counts singular values above `tol` of the largest;
     "energy" is the smallest d with sum_{i<=d} lambda_i >= share sum lambda_i; "gap" is the d with the largest ratio
     lambda_d / lambda_{d+1}. The curve is what the rule looks at: singular values over the largest, the explained share,
-    or lambda_d / sum lambda_i. A curved manifold needs more linear directions than it has dimensions: "exact" is an upper
-    bound. The others leave out what is small, so that a strip with a twentieth of the variance across counts as a
+    or lambda_d / sum lambda_i. A curved manifold needs more linear directions than it has dimensions: "exact" is an
+    upper bound. The others leave out what is small, so that a strip with a twentieth of the variance across counts as a
     line. n points lie in n - 1 directions whatever they are, which `reason` says.
     """
     values = {"rule": rule, "share": share, "tol": tol, "n_resamples": n_resamples}

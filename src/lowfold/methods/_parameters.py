@@ -100,7 +100,7 @@ class Nearest(Declared):
         None,
         Real(0, open_low=True),
         Null("no radius"),
-        "Only points at distance <= radius are neighbours (np.nextafter(radius, 0) for an open ball). Alone it decides; "
+        "Only points at distance <= radius are neighbours (np.nextafter(radius, 0): an open ball). Alone it decides; "
         "together with `n_neighbors`: at most that many.",
     )
     search: str = param(

@@ -25,6 +25,7 @@ QUESTIONS = (
     "noisy",
     "enough samples",
     "even",
+    "compact",
 )
 
 
@@ -41,13 +42,13 @@ def diagnose(
 ) -> Diagnosis:
     """What do the data look like, and which methods does that speak for or against?
 
-    Twelve questions, each answered by "yes", "no" or "cannot tell" with the figures it rests on:
+    Thirteen questions, each answered by "yes", "no" or "cannot tell" with the figures it rests on:
 
     same scale      standard deviations of the columns, where they have names or are few: no column decides alone
     one piece       components of the neighbourhood graph, and the k that would join them
     linear          variance off the best plane of dimension d, noise aside
-    shortcuts       edges, all of them, whose ends are more than 3.5 times farther apart along a graph of 10 neighbours without edges
-                    that leave the tangent planes
+    shortcuts       edges, all of them, whose ends are more than 3.5 times farther apart along a graph of 10 neighbours
+                    without edges that leave the tangent planes
     isometric       linear, or Gaussian curvature by quadratic fits (Gauss's equation), times the squared mean geodesic
     conformal       residual variance of Isomap with geodesics in units of the local spacing
     convex          geodesics against straight lines in a chart that keeps lengths
@@ -56,10 +57,11 @@ def diagnose(
     noisy           variance off the tangent planes that stays in ever smaller patches
     enough samples  radians by which the data turn within a neighbourhood, and how far it reaches; `isomap_guarantee`
     even            spread of the local density
+    compact         length over width, unfolded by geodesics: eigenmaps repeat the long side beyond two to one
 
     Where no dimension stands out, each is asked for the least and the most that it may be, and answered where both
-    agree. A method is cleared (`Diagnosis.cleared`) when something speaks for it, nothing against it, and most questions
-    that could have spoken against it were answered.
+    agree. A method is cleared (`Diagnosis.cleared`) when something speaks for it, nothing against it, and most
+    questions that could have spoken against it were answered.
 
     Where the graph is in pieces, all questions but the first two are about the largest.
 
@@ -118,4 +120,5 @@ def _answers_at(view: NeighborhoodView) -> tuple[Finding, ...]:
         ask.noisy(view),
         ask.enough_neighbors(view, ask.enough_samples(view)),
         spread,
+        ask.compact(view),
     )

@@ -27,6 +27,7 @@ DOUBTS: dict[str, tuple[str, ...]] = {
     "noisy": ("HessianLLE", "LTSA"),
     "enough samples": ("Isomap", "LandmarkIsomap", "LTSA", "HessianLLE", "MVU"),
     "even": ("LLE", "LaplacianEigenmaps"),
+    "compact": ("LaplacianEigenmaps", "DiffusionMaps", "LLE", "ModifiedLLE"),
 }
 
 

@@ -37,6 +37,7 @@ from lowfold.quality._topology import loops
 __all__ = [
     "agreed",
     "closed",
+    "compact",
     "conformal",
     "convex",
     "enough_neighbors",
@@ -57,6 +58,8 @@ CHARTS = ("Isomap", "MVU", "LLE", "ModifiedLLE", "LTSA", "HessianLLE")
 
 STRAIGHT = (0.01, 0.02)  # variance off the best plane: linear below, not linear above
 LOOP = (2.2, 1.8)  # a loop lives from its birth to so many times that, and so many covering radii long
+LONG = (1.8, 2.3)  # length over width: of a rectangle beyond 2 the second harmonic of the length repeats the first
+VERY_LONG = 8.0  # from about 10 the alignment by weights does so too
 NOISY = 0.1  # noise over the distance to the k-th neighbour
 RIM = (0.1, 0.2)  # points on an edge over n^((d-1)/d), which a boundary of the usual length has 1.5 times: closed; not
 RIM_LEAST, RIM_DIRECTION, RIM_PART = 20, 10, 5  # neighbours of a patch for it, for each dimension; patches of the data
@@ -175,6 +178,30 @@ def shortcuts(view: NeighborhoodView) -> Finding:
         + rules_for(("MVU",), "an edge between sheets ties them together")
         + rules_for(("LTSA", "HessianLLE"), "a neighbourhood on two sheets has no tangent plane"),
         f"use n_neighbors of at most {safe}" if safe > view.d else "take more points: no n_neighbors is safe",
+    )
+
+
+def compact(view: NeighborhoodView) -> Finding:
+    """How long the data are for their width: beyond two to one the second harmonic of the long side comes first."""
+    if view.d == 1:
+        return Finding("compact", "yes", 1.0, "a curve has one side only")
+    sizes = classical(view.along, view.d, view.run)[0].std(axis=0)
+    ratio = float(sizes[0] / max(sizes[-1], np.finfo(np.float64).tiny))
+    verdict = judge(ratio, *LONG)
+    saw = f"unfolded by geodesics, the data are {ratio:.1f} times as long as wide"
+    if verdict != "no":
+        return Finding("compact", verdict, ratio, saw)
+    repeated = rules_for(HARMONIC, "a later coordinate repeats an earlier one on data so long")
+    if ratio > VERY_LONG:
+        repeated += rules_for(("LLE", "ModifiedLLE"), "a later coordinate may repeat an earlier one on data so long")
+    return Finding(
+        "compact",
+        "no",
+        ratio,
+        saw,
+        rules_for(("LTSA", "HessianLLE"), "find the narrow side as well"),
+        repeated,
+        "look at `dependence_` of a fit; select='independent' leaves repeated coordinates out",
     )
 
 
@@ -318,7 +345,7 @@ def _not_local(view: NeighborhoodView, far: float) -> Finding:
         "enough samples",
         "no",
         far,
-        f"neighbour {view.k} is {far:.2f} times as far as the median point: a neighbourhood is no small part of the data",
+        f"neighbour {view.k} is {far:.2f} times as far as the median point: a neighbourhood is no small part of them",
         (),
         rules_for(("LTSA", "HessianLLE", "MVU"), "neighbourhoods are not flat"),
         "more points, or fewer columns: linear methods and TSNE need no small neighbourhoods",

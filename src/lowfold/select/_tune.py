@@ -42,10 +42,11 @@ def tune(
     First the dimension: estimators of `lowfold.dimension` vote on every subsample. Then `n_neighbors`, then the
     kernel's `scale` (`perplexity`, `gamma`), whichever the method has: for every candidate the method is fitted to
     every subsample, and the mean of trustworthiness and continuity of the 12 nearest is taken, by geodesics of a graph
-    of few neighbours without shortcuts, after the linear map of the embedding that fits its edges best; half of it where
-    a coordinate repeats the earlier ones (`dependence_`). Candidates whose graph, of all points up to 4,000, is in pieces
-    or has shortcuts, and those that cannot be fitted or measured, are not eligible. The method's default is left only for
-    a candidate that is better by more than the spread of both.
+    of few neighbours without shortcuts, after the linear map of the embedding that fits its edges best; half of it
+    where a coordinate repeats the earlier ones (`dependence_`). Candidates whose graph, of all points up to 4,000, is
+    in pieces or has shortcuts, and those that cannot be fitted or measured, are not eligible. The method's default is
+    left only for a candidate that is better by more than the spread of both. Where a method can choose its eigenvectors
+    (`select`), that is tried last.
 
     Parameters
     ----------
@@ -141,6 +142,11 @@ def _choose(model: Any, asked: dict[str, Grid | None], trials: Trials, samples: 
         curves.append(curve)
         params[name] = curve.chosen
         reasons.append(_because(curve))
+    if "select" in known and model.select == "leading" and params.get("n_components", 1) > 1:
+        curve = trials.curve(_with(model, params), "select", Grid(("leading", "independent"), "leading"))
+        curves.append(curve)
+        params["select"] = curve.chosen
+        reasons.append(_because(curve))
     if len(reasons) == 1:
         reasons.append(f"{type(model).__name__} has nothing to choose")
     return Tuned(_with(model, params), params, tuple(curves), tuple(reasons))
@@ -163,7 +169,7 @@ def _because(curve: Curve) -> str:
     if curve.refused:
         words += f"; not eligible: {', '.join(_number(value) for value in curve.refused)}"
     eligible = [v for v in curve.values if v not in curve.refused]
-    if len(eligible) > 1 and curve.chosen in (curve.values[0], curve.values[-1]):
+    if len(eligible) > 1 and not isinstance(curve.chosen, str) and curve.chosen in (curve.values[0], curve.values[-1]):
         words += "; at the end of the grid, a better value may lie beyond"
     return words
 

@@ -132,6 +132,9 @@ def fitted_facts(model: Any) -> dict[str, Any]:
             number = float(np.sum(value))
             if np.isfinite(number):
                 own[name.rstrip("_")] = number
+    dependence = getattr(model, "dependence_", None)
+    if dependence is not None and np.size(dependence):
+        own["dependence"] = float(np.max(dependence))
     residual = getattr(model, "residual_", None)
     return {
         "params": given_parameters(model),

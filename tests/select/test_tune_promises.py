@@ -1,0 +1,62 @@
+"""`tune` judges by what a method promises: no repeated coordinate, nothing unmeasured, no move for nothing."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import lowfold
+from lowfold._core.errors import LowfoldWarning
+from lowfold.select._trials import MARGIN, _best
+
+
+def _worse(T, Y):
+    """R^2 of the true coordinate that an affine map of Y tells less of."""
+    A = np.column_stack([Y, np.ones(len(Y))])
+    left = T - A @ np.linalg.lstsq(A, T, rcond=None)[0]
+    return float((1 - (left**2).sum(axis=0) / ((T - T.mean(axis=0)) ** 2).sum(axis=0)).min())
+
+
+def _sheet(seed, ratio, n=300):
+    P = np.random.default_rng(seed).random((n, 2)) * [ratio, 1.0]
+    return np.column_stack([P, np.sin(P[:, 0])]), P
+
+
+def _fitted(model, X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LowfoldWarning)
+        return model.fit_transform(X)
+
+
+@pytest.mark.parametrize("method", ["LaplacianEigenmaps", "LLE", "ModifiedLLE"])
+@pytest.mark.parametrize("seed", [60, pytest.param(61, marks=pytest.mark.slow)])
+def test_long_sheets_get_no_worse_than_at_the_default(method, seed):
+    X, P = _sheet(seed, 4.0)
+    tuned = lowfold.tune(X, method, n_components=2, n_subsamples=2, n_jobs=1)
+    usual = getattr(lowfold, method)(2, n_jobs=1)
+    assert _worse(P, _fitted(tuned.model, X)) > _worse(P, _fitted(usual, X)) - 0.05
+    if method == "LaplacianEigenmaps":
+        assert tuned.params["select"] == "independent"
+        assert _worse(P, _fitted(tuned.model, X)) > 0.8
+
+
+def test_a_table_with_repeated_rows_and_outliers():
+    rng = np.random.default_rng(3)
+    X = np.vstack([rng.normal(c, 0.3, (60, 8)) for c in (0, 2, 4)])
+    X = np.vstack([X, X[:10], rng.normal(size=(3, 8)) * 1e3])
+    tuned = lowfold.tune(X, "laplacian-eigenmaps", n_components=2, n_neighbors=[6, 10], n_subsamples=1, n_jobs=1)
+    curve = tuned["n_neighbors"]
+    assert curve.chosen not in curve.refused or len(curve.refused) == 2
+    assert np.isfinite(_fitted(tuned.model, X)).all()
+
+
+def test_the_default_is_left_by_a_margin_only():
+    spread, allowed, failed = np.zeros(3), np.ones(3, dtype=bool), np.zeros(3, dtype=bool)
+    near, far = np.array([0.9, 0.9 + MARGIN / 2, 0.8]), np.array([0.9, 0.9 + 2 * MARGIN, 0.8])
+    assert _best(near, spread, allowed, failed, 0, most=True) == 0
+    assert _best(far, spread, allowed, failed, 0, most=True) == 1
+    assert _best(far, np.full(3, MARGIN), allowed, failed, 0, most=True) == 0  # within the spread of both
+    assert _best(far, spread, np.array([False, True, True]), failed, 0, most=True) == 1  # the default is refused
+    assert _best(near, spread, allowed, failed, None, most=False) == 1
