@@ -7,21 +7,25 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def shared_neighbors(indptr, indices, first, last, share):
-    """share[e] = |N(i) and N(j)| / min(|N(i)|, |N(j)|) for the entries (i, j), i < j, of rows first..last - 1."""
+def shared_neighbors(indptr, indices, first, last, enough, share):
+    """share[e] = |N(i) and N(j)| / min(|N(i)|, |N(j)|) for the entries (i, j), i < j, of rows first..last - 1.
+
+    Entries with a share above 0 are beyond doubt and stay; counting ends where the share is more than `enough`.
+    """
     for i in range(first, last):
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
-            if j < i:
+            if j < i or share[e] > 0:
                 continue
             a, b, common = indptr[i], indptr[j], 0
             a_end, b_end = indptr[i + 1], indptr[j + 1]
-            while a < a_end and b < b_end:
+            least = min(a_end - a, b_end - b)
+            while a < a_end and b < b_end and common <= enough * least:
                 u, v = indices[a], indices[b]
                 common += u == v
                 a += u <= v
                 b += v <= u
-            share[e] = common / min(a_end - indptr[i], b_end - indptr[j])
+            share[e] = common / least
 
 
 @njit(nogil=True, cache=True)

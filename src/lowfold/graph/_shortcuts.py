@@ -72,8 +72,8 @@ def find_shortcuts(graph: Graph, X: AnyFloats | None = None, *, d: int = 2, run:
     doubtful = doubtful[np.argsort(share[doubtful], kind="stable")]
     first = doubtful[:SAMPLE]
     long = first[_long_way(graph, sure, first, DETOUR)]
-    if len(long) == 0:
-        return Shortcuts.none(len(first))
+    if len(long) == 0 or (X is not None and not _steep(graph, _part(graph, sure), X, long, d).any()):
+        return Shortcuts.none(len(first))  # all cross gaps of the sample: a bundle of shortcuts would not
     around = np.zeros(graph.n, dtype=bool)
     around[_ends(graph, long)] = True
     around[graph.indices[around[graph.rows()]]] = True  # the rest of a bundle is joined to what was found of it
@@ -103,15 +103,17 @@ def _confirmed(graph: Graph, found: Ints, X: AnyFloats | None, d: int) -> Ints:
         found = found[still]
     if len(found) == 0:
         return found
-    labels = components(_part(graph, kept))
-    ends = labels[_ends(graph, found)]
-    found = found[ends[:, 0] == ends[:, 1]]
-    return found if X is None or len(found) == 0 else found[_steep(graph, kept, X, found, d)]
+    rest = _part(graph, kept)
+    found = found if X is None else found[_steep(graph, rest, X, found, d)]
+    if len(found) == 0:
+        return found
+    ends = components(rest)[_ends(graph, found)]
+    return found[ends[:, 0] == ends[:, 1]]
 
 
-def _steep(graph: Graph, kept: Mask, X: AnyFloats, edges: Ints, d: int) -> Mask:
-    """Edges at more than 30 degrees to the tangent planes of both ends."""
-    ends, rest = _ends(graph, edges), _part(graph, kept)
+def _steep(graph: Graph, rest: Graph, X: AnyFloats, edges: Ints, d: int) -> Mask:
+    """Edges at more than 30 degrees to the tangent planes of both ends, which the rest of the graph spans."""
+    ends = _ends(graph, edges)
     steep = np.empty(len(edges), dtype=bool)
     for part in block_slices(len(edges), max(1, COPIED // (d * X.shape[1]))):
         step = X[ends[part, 1]].astype(np.float64) - X[ends[part, 0]].astype(np.float64)
@@ -167,13 +169,14 @@ def _shares(graph: Graph, run: Run) -> Floats:
     """What the ends of every entry share of their neighbours; 1 for the shortest edge of a vertex."""
     loops = compiled("lowfold.graph._shortcut_loops")
     share = np.zeros(len(graph.indices))
+    loops.mark_shortest(graph.indptr, graph.lengths, SPARED, share)
+    loops.mirror(graph.indptr, graph.indices, share)
     blocks = block_slices(graph.n, ROWS)
     run_blocks(
-        lambda b: loops.shared_neighbors(graph.indptr, graph.indices, blocks[b].start, blocks[b].stop, share),
+        lambda b: loops.shared_neighbors(graph.indptr, graph.indices, blocks[b].start, blocks[b].stop, SHARED, share),
         len(blocks),
         n_jobs=run.n_jobs,
     )
-    loops.mark_shortest(graph.indptr, graph.lengths, SPARED, share)
     loops.mirror(graph.indptr, graph.indices, share)
     return share
 

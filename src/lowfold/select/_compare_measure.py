@@ -163,7 +163,7 @@ def _geodesic_area(Y: NDArray[Any], against: Yardstick) -> tuple[float, float]:
     """The area under R_NX by geodesics, and its standard error where not all points were looked at."""
     rows, graph, D = against.along
     part = np.asarray(Y[rows], dtype=np.float64)
-    placed = np.isfinite(part).all(axis=1)
+    placed = np.asarray(np.isfinite(part).all(axis=1))
     Z = fitted_to_edges(np.where(placed[:, None], part, np.nanmean(part, axis=0)), graph)[placed]
     area = neighborhood_preservation(D[np.ix_(placed, placed)], Z, metric="precomputed")
     left = np.sqrt(1 - len(rows) / len(Y))

@@ -36,7 +36,7 @@ def in_short(comparison: Comparison) -> str:
     """Two or three sentences with figures, before everything else."""
     done = [row for row in comparison.rows if row.done]
     told = [f"{len(done)} of {len(comparison.rows)} methods finished."]
-    for name in ("r_nx_area", "procrustes", "misclassification"):
+    for name in ("geodesic_area", "procrustes", "misclassification"):
         ranked = [row for row in comparison.ranking(name) if not math.isnan(row[name])]
         if ranked:
             best = ", ".join(f"{row.name} ({figure(row[name])})" for row in ranked[:3])
@@ -151,6 +151,7 @@ def meanings(comparison: Comparison) -> str:
     count, n = settings["measured_points"], len(comparison.X)
     of = "all points" if count == n else f"{count} of the {n} points, drawn at random, each against all others"
     basis = f"Measured on {of}, with {settings['measured_neighbors']} neighbours where a measure needs a number."
+    basis += f" By the draw, {comparison.sampling().partition('; ')[2]}." if comparison.sampling() else ""
     alone = "in a process of its own" if settings["isolate"] else "in one process, where memory cannot be told apart"
     return (
         f'<p class="soft">{words(basis)} Each method ran {alone}; seconds and MB are those of the fit '
