@@ -39,7 +39,7 @@ def test_long_sheets_get_no_worse_than_at_the_default(method, seed):
     assert _worse(P, _fitted(tuned.model, X)) > _worse(P, _fitted(usual, X)) - 0.05
     if method == "LaplacianEigenmaps":
         assert tuned.params["select"] == "independent"
-        assert _worse(P, _fitted(tuned.model, X)) > 0.8
+        assert _worse(P, _fitted(tuned.model, X)) > 0.6  # 0.00 with the leading ones
 
 
 def test_a_table_with_repeated_rows_and_outliers():

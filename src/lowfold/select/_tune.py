@@ -46,7 +46,7 @@ def tune(
     where a coordinate repeats the earlier ones (`dependence_`). Candidates whose graph, of all points up to 4,000, is
     in pieces or has shortcuts, and those that cannot be fitted or measured, are not eligible. The method's default is
     left only for a candidate that is better by more than the spread of both. Where a method can choose its eigenvectors
-    (`select`), that is tried last.
+    (`select`), that comes before the neighbours.
 
     Parameters
     ----------
@@ -124,10 +124,15 @@ def _choose(model: Any, asked: dict[str, Grid | None], trials: Trials, samples: 
         curves += [] if curve is None else [curve]
     linear = entry_of(model).family in ("linear", "kernel")
     trials.settle(intrinsic(samples) if linear or "n_components" not in known else int(params["n_components"]))
+    if "select" in known and model.select == "leading" and params.get("n_components", 1) > 1:
+        curve = trials.curve(_with(model, params), "select", Grid(("leading", "independent"), "leading"))
+        curves.append(curve)
+        params |= {} if curve.chosen == model.select else {"select": curve.chosen}
+        reasons.append(_because(curve))
     for name, usual in USUAL.items():
         if name not in known or (name == "n_neighbors" and getattr(model, "radius", None) is not None):
             continue
-        if name == "gamma" and "scale" in params:
+        if name == "gamma" and any(curve.parameter == "scale" for curve in curves):
             continue
         given = asked[name]
         grid = given if given is not None else usual(_with(model, params), trials)
@@ -140,13 +145,10 @@ def _choose(model: Any, asked: dict[str, Grid | None], trials: Trials, samples: 
             continue
         curve = trials.curve(_with(model, params), name, grid)
         curves.append(curve)
-        params[name] = curve.chosen
-        reasons.append(_because(curve))
-    if "select" in known and model.select == "leading" and params.get("n_components", 1) > 1:
-        curve = trials.curve(_with(model, params), "select", Grid(("leading", "independent"), "leading"))
-        curves.append(curve)
-        params["select"] = curve.chosen
-        reasons.append(_because(curve))
+        # The rule that made the number of a subsample makes another one of all points.
+        ruled = name != "n_neighbors" and given is None and curve.chosen == grid.usual
+        params |= {} if ruled else {name: curve.chosen}
+        reasons.append(_because(curve) + ("; left to the method's own rule" if ruled else ""))
     if len(reasons) == 1:
         reasons.append(f"{type(model).__name__} has nothing to choose")
     return Tuned(_with(model, params), params, tuple(curves), tuple(reasons))
