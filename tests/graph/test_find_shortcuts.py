@@ -83,3 +83,46 @@ def test_taken_out_of_graph_and_neighborhoods():
         tuple(e) for e in without_edges(near.union(), gone).edges().tolist()
     }
     assert left.counts.sum() < near.counts.sum()
+
+
+def _monkey(n, rng):
+    P = rng.uniform(-1, 1, (n, 2))
+    return np.column_stack([P, P[:, 0] ** 3 - 3 * P[:, 0] * P[:, 1] ** 2])
+
+
+def _c(n, rng):
+    t, r = rng.uniform(0.8, 5.5, n), np.sqrt(rng.uniform(0.36, 1, n))
+    return np.column_stack([r * np.cos(t), r * np.sin(t), 0.2 * t])
+
+
+def _uneven(n, rng):
+    u, v = np.minimum(rng.exponential(0.5, n), 3), rng.random(n)
+    return np.column_stack([np.sin(u), v, np.cos(u)])
+
+
+def _catenoid(n, rng):
+    v, t = rng.uniform(-1.2, 1.2, n), rng.uniform(0, 2 * np.pi, n)
+    return np.column_stack([np.cosh(v) * np.cos(t), np.cosh(v) * np.sin(t), v])
+
+
+@pytest.mark.parametrize("make", [_monkey, _c, _uneven, _catenoid])
+@pytest.mark.parametrize("k", [8, 15])
+def test_boundaries_and_uneven_density_are_none(make, k):
+    for seed in (300, 301, 302):
+        X = make(600, np.random.default_rng(seed))
+        assert len(find_shortcuts(_neighbors(X, k).union(), X)) == 0
+
+
+@pytest.mark.parametrize("wide", [1.0, 2.0])
+def test_rolls_of_other_widths_are_told_without_a_false_edge(wide):
+    """The height stretched: the way along the roll is then known as well. Of dense bundles not every edge is found."""
+    for seed in (70, 71, 72):
+        roll = datasets.swiss_roll(900, random_state=seed)
+        X, T = roll.X * [1.0, wide, 1.0], roll.coordinates * [1.0, wide]
+        graph = _neighbors(X, 15).union()
+        edges = graph.edges()
+        apart = np.linalg.norm(T[edges[:, 0]] - T[edges[:, 1]], axis=1)
+        true = edges[apart > 3 * np.linalg.norm(X[edges[:, 0]] - X[edges[:, 1]], axis=1)]
+        found = find_shortcuts(graph, X).edges
+        assert 0 < len(found) <= len(true)
+        assert {tuple(e) for e in found.tolist()} <= {tuple(e) for e in true.tolist()}

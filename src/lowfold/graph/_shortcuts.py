@@ -108,7 +108,7 @@ def _confirmed(graph: Graph, found: Ints, X: AnyFloats | None, d: int) -> Ints:
     if len(found) == 0:
         return found
     ends = components(rest)[_ends(graph, found)]
-    return found[ends[:, 0] == ends[:, 1]]
+    return np.asarray(found[ends[:, 0] == ends[:, 1]])
 
 
 def _steep(graph: Graph, rest: Graph, X: AnyFloats, edges: Ints, d: int) -> Mask:
