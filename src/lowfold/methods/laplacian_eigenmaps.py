@@ -15,8 +15,11 @@ from lowfold._core.limits import Choice, Function, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.params import param
 from lowfold._core.run import Run
-from lowfold.graph._source import AFFINITY
+from lowfold._core.types import Floats
+from lowfold.graph._reach import common_reach, in_widths, own_reach
+from lowfold.graph._source import AFFINITY, Measured
 from lowfold.graph._weights import Weights, laplacian, normalized_laplacian
+from lowfold.kernels._diffusion import DECAY
 from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
@@ -47,7 +50,8 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
     eigenvalues_ : array (n_components,), ascending, the zero of the constant left out
     degrees_ : array (n,), d_i = sum_j w_ij; with pieces embedded by themselves each component has its own scale, and
         what was not embedded is NaN
-    scale_ : float, the scale used
+    scale_ : float, the scale used; local_scales_ : array (n,) or None, how many times wider it is at each
+        point
     dependence_ : array (n_components,), share of each coordinate's variance that the earlier ones tell
     selected_ : array (m, n_components), how the coordinates are made of the m eigenvectors looked at
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces; a bridge weighs as the longest edge
@@ -75,8 +79,10 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
     scale: float | str = param(
         "auto",
         Real(0, open_low=True),
-        Choice(("auto",)),
-        'Width of the heat weights, in squared units; "auto" is the mean squared edge length. The '
+        Choice(("auto", "mean")),
+        'Width of the heat weights, in squared units. "auto" is half the squared distance within which all but the '
+        "sparsest points have their neighbours; at these the weights are wider (`local_scales_`), else a far point "
+        'would be a coordinate of its own. "mean" is the mean squared edge length. The '
         "texts' 4t and 2 sigma^2 are `lowfold.kernels.scale_from_heat_time` and `scale_from_sigma`.",
     )
     laplacian: str = param(
@@ -95,9 +101,9 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
         "harmonics), combinations of the first 12 n_components that do not. `dependence_` tells whether they repeat.",
     )
 
-    per_point: ClassVar[tuple[str, ...]] = ("degrees_",)
+    per_point: ClassVar[tuple[str, ...]] = ("degrees_", "local_scales_")
     ways_out: ClassVar[tuple[str, str] | None] = (
-        "a larger scale or weights='binary' hold them, and more n_neighbors",
+        "scale='auto' or weights='binary' hold them, and more n_neighbors",
         "use select='independent', or LTSA, which has no harmonics",
     )
 
@@ -111,8 +117,8 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
         )
 
     def _eigenmaps(self, data: Connected, d: int, run: Run) -> Fit:
-        scale = auto_scale(data.unbridged) if self.scale == "auto" else float(self.scale)
-        W = weigh(data.graph, self._weighting(), scale, self.self_loops)
+        scale, local = self._scales(data)
+        W = weigh(in_widths(data.graph, local), self._weighting(), scale, self.self_loops)
         pairs = EIGENPROBLEMS[self.laplacian](W, d, scale, run)
         loops = float(self.self_loops)
         return Fit(
@@ -120,16 +126,45 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
             pairs=pairs,
             graph=data.graph,
             extend=HarmonicRow(
-                self.laplacian, self._weighting(), scale, loops, self.symmetrize, pairs.values, data.kth_distance
+                self.laplacian,
+                self._weighting(),
+                scale,
+                loops,
+                self.symmetrize,
+                pairs.values,
+                data.kth_distance,
+                local,
+                self._tuning(data),
             ),
             invert=Barycentric(),
-            extra={"degrees_": W.volumes(), "scale_": scale},
+            extra={"degrees_": W.volumes(), "scale_": scale, "local_scales_": local},
         )
+
+    def _scales(self, data: Connected) -> tuple[float, Floats | None]:
+        """The scale, and how many times wider it is at each point."""
+        if not isinstance(self.scale, str):
+            return float(self.scale), None
+        if self.scale == "mean" or self._weighting() != "heat":
+            return auto_scale(data.unbridged), None
+        k = self._tuning(data)
+        t = own_reach(data.neighbors, k)
+        reach = common_reach(data.source, t, k)
+        wide = not isinstance(data.source, Measured)
+        return reach**2 / DECAY, np.maximum(1.0, t / reach) if wide else None
+
+    def _tuning(self, data: Connected) -> int:
+        """The neighbour whose distance is a point's own reach."""
+        return int(np.median(data.neighbors.counts)) if data.n_neighbors is None else int(np.median(data.n_neighbors))
+
+    def _weighed(self) -> Weights:
+        """The weights that were used, computed anew."""
+        graph = in_widths(self.graph_, getattr(self, "local_scales_", None))
+        return weigh(graph, self._weighting(), self.scale_, self.self_loops)
 
     @property
     def affinity_matrix_(self) -> csr_array:
         """The weights W that were used, computed anew from `graph_`."""
-        return weigh(self.graph_, self._weighting(), self.scale_, self.self_loops).matrix()
+        return self._weighed().matrix()
 
     def _weighting(self) -> Weighting:
         return "affinity" if isinstance(self.metric, str) and self.metric == AFFINITY else self.weights
@@ -137,7 +172,7 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
     def _operator(self) -> SparseOperator:
         """The symmetric operator of the eigenproblem: L, or D^-1/2 L D^-1/2 (`random_walk` divides by D^1/2), or W."""
         self._of_one_model("operator()")
-        W = weigh(self.graph_, self._weighting(), self.scale_, self.self_loops)
+        W = self._weighed()
         if self.laplacian == "naive":
             return SparseOperator(W.matrix())
         return laplacian(W) if self.laplacian == "unnormalized" else normalized_laplacian(W)
