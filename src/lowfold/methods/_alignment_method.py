@@ -72,6 +72,11 @@ class AlignmentMethod(GraphMethod):
         )
 
     @property
+    def explained_(self) -> None:
+        """None: weights have no energy that coordinates could hold a share of, as distances have."""
+        return
+
+    @property
     def graph_(self) -> Graph:  # type: ignore[override]
         """The neighbourhoods as a symmetric graph (union), bridges included; made when asked for."""
         return self._kept().graph

@@ -42,7 +42,8 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
 
     The coordinates are the smoothest functions on the graph: L f = lambda D f with L = D - W, the constant left out.
     They approach eigenfunctions of the Laplace-Beltrami operator; long manifolds give harmonics of their long side
-    first.
+    first. The columns are centred by degrees, 1'D Y = 0, and stay so with normalization="orthonormal", which is a
+    linear map and no shift; laplacian="unnormalized" has both Y'Y = I and 1'Y = 0.
 
     Attributes
     ----------
@@ -155,6 +156,11 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
     def _tuning(self, data: Connected) -> int:
         """The neighbour whose distance is a point's own reach."""
         return int(np.median(data.neighbors.counts)) if data.n_neighbors is None else int(np.median(data.n_neighbors))
+
+    @property
+    def explained_(self) -> None:
+        """None: weights have no energy that coordinates could hold a share of, as distances have."""
+        return
 
     def _weighed(self) -> Weights:
         """The weights that were used, computed anew."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lowfold._core.limits import Choice, Null, Real
 from lowfold._core.params import param
 from lowfold._core.run import Run
-from lowfold._core.types import Ints
+from lowfold._core.types import Floats, Ints
 from lowfold.graph._source import Source
 from lowfold.graph._types import Neighbors
 from lowfold.kernels._alignment import Alignment
@@ -38,10 +38,16 @@ class LLE(Landmarked, AlignmentMethod):
     shift and scaling. Y minimises sum_i ||y_i - sum_j w_ij y_j||^2 = tr(Y' K Y), K = (I - W)'(I - W), with Y'Y = I
     and Y'1 = 0: the bottom eigenvectors after the constant.
 
+    n_components neighbours or fewer are refused: no point is a combination of so few. n_components + 1 have one exact
+    combination on a flat piece, and are allowed. No warning is given where a neighbourhood has more points than
+    features and the ridge decides among exact weights: on every surface in space it does; `reg_when` says where it may.
+
     Attributes
     ----------
     embedding_ : array (n, n_components); natural: orthonormal columns, each summing to 0
     eigenvalues_ : array (n_components,), ascending, the zero of the constant left out
+    closeness_ : array (n_components,), 1 - sqrt(eigenvalues_), as the texts list them; 1 is exact
+    explained_ : None; weights have no energy that coordinates could hold a share of
     reconstruction_error_ : float, sum_i ||y_i - sum_j w_ij y_j||^2 = sum of eigenvalues_
     local_errors_ : array (n,), ||x_i - sum_j w_ij x_j||; NaN in pieces that were not embedded or fit into one patch
     robust_weights_ : array (n,), the factors of `robust`; ones without it
@@ -111,6 +117,11 @@ class LLE(Landmarked, AlignmentMethod):
         "more n_neighbors or a larger reg hold them",
         "use LTSA, whose coordinates keep lengths, or more n_neighbors",
     )
+
+    @property
+    def closeness_(self) -> Floats:
+        """1 - sqrt(lambda) of every coordinate."""
+        return np.asarray(1.0 - np.sqrt(np.maximum(self.eigenvalues_, 0.0)))
 
     def _needs(self) -> Needs:
         d = self.n_components

@@ -59,7 +59,7 @@ class HarmonicRow(Extension):
         return weigh(in_widths(trained.edges, self.local), self.weights, self.scale, self.loops)
 
     def _joint(self, found: Neighbors, edges: Neighbors) -> Floats | float:
-        """The wider of the widths at the ends of every edge; a new point's is that of its last neighbour in the fit's rules."""
+        """The wider of the widths at the ends of every edge; a new point's is that of its `tuning`-th neighbour."""
         if self.local is None:
             return 1.0
         own = np.maximum(1.0, own_reach(found, self.tuning) / common_width(self.scale))
