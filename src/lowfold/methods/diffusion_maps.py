@@ -44,7 +44,7 @@ from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._landmarks import Landmarked, landmark_stages
 from lowfold.methods._losses import Lowered, diffusion
 from lowfold.methods._neighborhood import Always, Asked, ByGraph, Needs, sizes_in_words
-from lowfold.methods._parameters import SELECTIONS, Symmetrized
+from lowfold.methods._parameters import Selected, Symmetrized
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.walks import DiffusionRow
 from lowfold.methods._select import selected
@@ -84,7 +84,7 @@ def _stages(method: Any, data: Data) -> list[Stage]:
     return [read_stage(data), walk, leading_stage(method, n)]
 
 
-class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
+class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
     """Embed so that Euclidean distance is diffusion distance: how differently walks from two points spread in time `t`.
 
     Weights k(x, y) are divided by densities, K~_ij = k_ij / (q_i q_j)^alpha, and by degrees, P = D^-1 K~, which is a
@@ -184,12 +184,6 @@ class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
         "lambda^t psi with sum psi^2 phi_0 = 1; the same over sqrt(sum of degrees), as lambda^t "
         "D^-1/2 v; or lambda^(t/2) v with v the orthonormal eigenvectors of D^-1/2 K~ D^-1/2, whose "
         "distance is a_t(x, x) + a_t(y, y) - 2 a_t(x, y).",
-    )
-    select: str = param(
-        "leading",
-        Choice(SELECTIONS),
-        "The eigenvectors in their order; or, where later ones repeat the first (on a long sheet they are its "
-        "harmonics), combinations of the first 12 n_components that do not. `dependence_` tells whether they repeat.",
     )
 
     per_point: ClassVar[tuple[str, ...]] = ("right_vectors_", "left_vectors_", "stationary_", "local_scales_")

@@ -26,7 +26,7 @@ from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._landmarks import Landmarked, landmark_stages
 from lowfold.methods._losses import SMOOTH, Lowered, harmonic
 from lowfold.methods._neighborhood import Needs
-from lowfold.methods._parameters import SELECTIONS, Affinities, Symmetrized
+from lowfold.methods._parameters import Affinities, Selected, Symmetrized
 from lowfold.methods._placing.harmonics import HarmonicRow
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._select import selected
@@ -37,7 +37,7 @@ from lowfold.spectral._types import Eigenpairs
 LAPLACIANS = ("random_walk", "symmetric", "unnormalized", "naive")
 
 
-class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
+class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, GraphMethod):
     """Embed so that near points stay near: minimise 1/2 sum_ij w_ij ||y_i - y_j||^2 with Y'DY = I.
 
     The coordinates are the smoothest functions on the graph: L f = lambda D f with L = D - W, the constant left out.
@@ -94,13 +94,6 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
         "nearly constant (it is left out).",
     )
     self_loops: float = param(0.0, Real(0), "Weight w_ii of every point to itself; it changes D but not L.")
-
-    select: str = param(
-        "leading",
-        Choice(SELECTIONS),
-        "The eigenvectors in their order; or, where later ones repeat the first (on a long sheet they are its "
-        "harmonics), combinations of the first 12 n_components that do not. `dependence_` tells whether they repeat.",
-    )
 
     per_point: ClassVar[tuple[str, ...]] = ("degrees_", "local_scales_")
     ways_out: ClassVar[tuple[str, str] | None] = (
