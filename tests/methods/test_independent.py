@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
+import lowfold
 from lowfold._core.run import Run
 from lowfold.methods._independent import dependence, independent
 from lowfold.spectral._types import REPEATED
