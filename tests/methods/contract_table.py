@@ -333,7 +333,7 @@ CONTRACT: dict[str, Case] = {
             "pca_scale": 0.01,
             "alpha": 0.0,
             "self_loops": 0.5,
-            "select": "leading",
+            "select": ("leading", None, {"tangent_dim": 2}),
             "t": 3.0,
             "metric": "angular",
             "metric_params": ({"M": np.diag([1.0, 2.0, 3.0, 4.0])}, None, {"metric": "mahalanobis"}),

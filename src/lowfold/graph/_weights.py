@@ -74,8 +74,11 @@ class Weights:
         w = np.ones(len(neighbors.indices)) if values is None else np.asarray(values, dtype=np.float64)
         if len(w) != len(neighbors.indices):
             raise InvalidInput(f"values must have one weight per arc, {len(neighbors.indices)}; got {len(w)}")
-        out = np.bincount(neighbors.rows(), w, minlength=neighbors.n)
-        return DirectedVolumes(out, np.bincount(neighbors.indices, w, minlength=neighbors.n_points))
+        out, into = (
+            np.bincount(ends, w, minlength=size).astype(np.float64)
+            for ends, size in ((neighbors.rows(), neighbors.n), (neighbors.indices, neighbors.n_points))
+        )
+        return DirectedVolumes(out, into)
 
     def matrix(self) -> csr_array:
         """W with the self-loops on the diagonal."""

@@ -84,11 +84,11 @@ def telling_columns(F: Floats, d: int, run: Run) -> Ints:
     """The first d columns of F that vary and are no function of those before; for want of such, the first others."""
     varies = varying(F)
     chosen: list[int] = []
-    for c in np.flatnonzero(varies):
+    for c in np.flatnonzero(varies).tolist():
         if len(chosen) == d:
             break
-        if not chosen or dependence(F[:, [*chosen, c]], run)[-1] <= REPEATED:
-            chosen.append(int(c))
+        if not chosen or dependence(F[:, np.array([*chosen, c])], run)[-1] <= REPEATED:
+            chosen.append(c)
     rest = [c for c in (*np.flatnonzero(varies), *np.flatnonzero(~varies)) if c not in chosen]
     return np.sort(np.asarray([*chosen, *rest[: d - len(chosen)]], dtype=np.int64))
 

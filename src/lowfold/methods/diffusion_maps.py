@@ -330,7 +330,9 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
 
     def _row(self, data: Connected, profile: Profile, walk: Walk, pairs: Eigenpairs) -> DiffusionRow:
         reach = None if self.threshold is None else self._reach(profile.scale)
-        kth = self._reaches(profile) if self._by_reach() and profile.local is not None else data.kth_distance
+        whole = self.on_shortcut != "remove" or len(data.shortcuts) == 0
+        widened = self._by_reach() and profile.local is not None and whole
+        kth = self._reaches(profile) if widened else data.kth_distance
         return DiffusionRow(
             profile.weights,
             profile.scale,

@@ -152,8 +152,8 @@ class DiffusionRow(Extension):
         """The new points' own scales. The nearest point stands for x, as x_i does in its own row: t_x is the distance
         to the one after `tuning`.
         """
-        source, least = known_source(trained.source), np.min(self.local)
+        source = known_source(trained.source)
         t = nearest(source, min(self.tuning + 1, source.n), queries=queries, run=run).kth_distance()
         if self.weights == "self_tuning":
-            return np.where(t > 0, t, least)
+            return np.where(t > 0, t, np.asarray(self.local).min())
         return np.maximum(1.0, t / common_width(self.scale))
