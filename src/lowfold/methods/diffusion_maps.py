@@ -245,9 +245,9 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
         return self.weights != "binary" and self._widened() and all(given is None for given in asked)
 
     def _widened(self) -> bool:
-        """Whether the automatic scale is widened at sparse points."""
-        complete = self.threshold is None or self.threshold == 0
-        return self.weights not in ("self_tuning", "precomputed") and self.scale == "auto" and complete
+        """Whether the automatic scale is widened at sparse points: not where a radius or threshold ends them all."""
+        ended = self.radius is not None or (self.threshold is not None and self.threshold > 0)
+        return self.weights not in ("self_tuning", "precomputed") and self.scale == "auto" and not ended
 
     def _within_reach(self, near: Connected, run: Run) -> Graph | None:
         """All pairs nearer than the reach of one of them; what was measured stays where not all was."""
