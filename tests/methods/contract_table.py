@@ -265,6 +265,7 @@ CONTRACT: dict[str, Case] = {
         other_values={
             **ALIGNMENT,
             **LANDMARKED,
+            "select": "independent",
             "reg": 1e-2,
             "reg_when": "never",
             "weights": "clipped",
@@ -275,7 +276,9 @@ CONTRACT: dict[str, Case] = {
         rebuild=bottom,
         restores=0.35,
     ),
-    "ModifiedLLE": Case(other_values={**ALIGNMENT, "reg": 1e-2}, rebuild=bottom, restores=0.35),
+    "ModifiedLLE": Case(
+        other_values={**ALIGNMENT, "reg": 1e-2, "select": "independent"}, rebuild=bottom, restores=0.35
+    ),
     "SupervisedLLE": Case(other_values={}, rows=False, why="needs labels; test_supervised_lle has the same checks"),
     "LTSA": Case(
         other_values={**ALIGNMENT, **LANDMARKED, "include_self": False, "mass": "kernel"},
@@ -330,6 +333,7 @@ CONTRACT: dict[str, Case] = {
             "pca_scale": 0.01,
             "alpha": 0.0,
             "self_loops": 0.5,
+            "select": ("leading", None, {"tangent_dim": 2}),
             "t": 3.0,
             "metric": "angular",
             "metric_params": ({"M": np.diag([1.0, 2.0, 3.0, 4.0])}, None, {"metric": "mahalanobis"}),

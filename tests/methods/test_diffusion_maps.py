@@ -106,11 +106,11 @@ def test_fractional_time_of_a_negative_eigenvalue_is_refused() -> None:
 
 def test_scales_follow_the_data() -> None:
     X = lowfold.datasets.s_curve(200, random_state=0).X
-    for rule in ("auto", "listing", "std", "slope"):
+    for rule in ("auto", "mean", "listing", "std", "slope"):
         one, big = (lowfold.DiffusionMaps(2, scale=rule).fit(c * X) for c in (1.0, 10.0))
         assert np.isclose(big.scale_, 100 * one.scale_, rtol=1e-6)
         assert np.allclose(big.embedding_, one.embedding_, atol=1e-6)
-    plain = lowfold.DiffusionMaps(2).fit(X)
+    plain = lowfold.DiffusionMaps(2, scale="mean").fit(X)
     assert np.isclose(plain.scale_, np.mean(plain.graph_.lengths**2))
     assert np.isclose(lowfold.DiffusionMaps(2, scale="listing").fit(X).scale_, 4 * plain.scale_)
     assert np.isclose(lowfold.DiffusionMaps(2, scale="std").fit(X).scale_, 2 * X.var(axis=0).mean())

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
+import lowfold
 from lowfold._core.run import Run
 from lowfold.methods._independent import dependence, independent
 from lowfold.spectral._types import REPEATED
@@ -53,3 +54,31 @@ def test_dependence_of_harmonics_and_of_independent_columns():
 def test_few_points_and_constant_columns(n):
     Y = np.column_stack([np.arange(n, dtype=float), np.zeros(n), np.random.default_rng(0).random(n)])
     assert np.isfinite(dependence(Y, Run())).all()
+
+
+@pytest.mark.parametrize("name", ["LaplacianEigenmaps", "LLE", "ModifiedLLE"])
+@pytest.mark.parametrize("seed", [61, 62])
+def test_long_sheets_of_uneven_density(name: str, seed: int) -> None:
+    """Twice as dense at one end: both coordinates are found, and new points and the way back agree with them."""
+    U = np.random.default_rng(seed).random((700, 2))
+    P = np.column_stack([5 * (np.sqrt(1 + 3 * U[:, 0]) - 1), U[:, 1]])
+    X = np.column_stack([2 * np.cos(P[:, 0] / 2), 2 * np.sin(P[:, 0] / 2), P[:, 1]])
+    model = getattr(lowfold, name)(2, n_neighbors=12, select="independent").fit(X)
+    assert told_of(model.embedding_, P).min() > 0.8
+    assert model.selected_.shape[1] == 2
+    assert np.abs(model.transform(X[:40] + 1e-9) - model.embedding_[:40]).max() < 0.05 * np.ptp(model.embedding_)
+    assert np.abs(model.inverse_transform(model.embedding_[:40]) - X[:40]).max() < 1e-6
+
+
+@pytest.mark.parametrize("seed", [63, 64])
+def test_three_coordinates_of_a_box(seed: int) -> None:
+    P = np.random.default_rng(seed).random((800, 3)) * [3.0, 1.5, 1.0]
+    model = lowfold.LaplacianEigenmaps(3, n_neighbors=12, select="independent").fit(P)
+    assert told_of(model.embedding_, P).min() > 0.7
+
+
+def told_of(Y: np.ndarray, P: np.ndarray) -> np.ndarray:
+    """R^2 of every true coordinate by linear regression on the embedding."""
+    A, T = np.column_stack([Y, np.ones(len(Y))]), P - P.mean(axis=0)
+    left = T - A @ np.linalg.lstsq(A, T, rcond=None)[0]
+    return np.asarray(1 - (left**2).sum(axis=0) / (T**2).sum(axis=0))

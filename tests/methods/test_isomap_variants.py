@@ -199,3 +199,20 @@ def test_words() -> None:
         lowfold.LandmarkIsomap(landmarks=31).fit(X)
     with pytest.raises(InvalidInput, match="shift of KernelIsomap"):
         lowfold.KernelIsomap(shift=-1).fit(X)
+
+
+def test_planes_with_more_directions_than_neighbours_can_tell_keep_edges() -> None:
+    """A plane through the nearer half of the neighbours has no height: all other edges would be cut."""
+    for seed in (0, 1):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(250, 6)) @ rng.normal(size=(6, 40)) + 0.1 * rng.normal(size=(250, 40))
+        plain = lowfold.Isomap(6, n_neighbors=10).fit(X[:200])
+        linear = lowfold.LocallyLinearIsomap(6, n_neighbors=10).fit(X[:200])
+        assert len(linear.graph_.lengths) > 0.8 * len(plain.graph_.lengths)
+        there = np.linalg.norm(linear.transform(X[200:]) - plain.transform(X[200:]) @ _turn(plain, linear), axis=1)
+        assert np.median(there) < 0.3 * np.linalg.norm(linear.embedding_, axis=1).mean()
+
+
+def _turn(one: lowfold.Isomap, other: lowfold.Isomap) -> np.ndarray:
+    left, _, right = np.linalg.svd(one.embedding_.T @ other.embedding_)
+    return left @ right

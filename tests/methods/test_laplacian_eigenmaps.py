@@ -35,7 +35,7 @@ def test_ring_and_path_have_their_closed_forms(n: int) -> None:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_constraints_objective_and_both_eigenproblems(seed: int) -> None:
     X = lowfold.datasets.s_curve(200, random_state=seed).X
-    walk = lowfold.LaplacianEigenmaps(2, n_neighbors=8).fit(X)
+    walk = lowfold.LaplacianEigenmaps(2, n_neighbors=8, scale="mean").fit(X)
     W = gaussian(walk.graph_, scale=walk.scale_)
     d, L, F = W.volumes(), laplacian(W).dense(), walk.embedding_
     assert np.allclose(walk.degrees_, d)
@@ -44,7 +44,7 @@ def test_constraints_objective_and_both_eigenproblems(seed: int) -> None:
     assert np.allclose(L @ F, d[:, None] * F * walk.eigenvalues_, atol=1e-6)
     i, j, w = walk.graph_.rows(), walk.graph_.indices, W.values
     assert np.isclose(0.5 * (w * ((F[i] - F[j]) ** 2).sum(axis=1)).sum(), walk.eigenvalues_.sum())
-    symmetric = lowfold.LaplacianEigenmaps(2, n_neighbors=8, laplacian="symmetric").fit(X)
+    symmetric = lowfold.LaplacianEigenmaps(2, n_neighbors=8, laplacian="symmetric", scale="mean").fit(X)
     assert np.allclose(symmetric.eigenvalues_, walk.eigenvalues_, atol=1e-9)
     assert np.allclose(np.abs(symmetric.embedding_), np.abs(np.sqrt(d)[:, None] * F), atol=1e-5)
     values = scipy.linalg.eigh(L, np.diag(d), eigvals_only=True)
@@ -53,20 +53,19 @@ def test_constraints_objective_and_both_eigenproblems(seed: int) -> None:
 
 def test_unnormalized_and_naive() -> None:
     X = lowfold.datasets.s_curve(150, random_state=0).X
-    plain = lowfold.LaplacianEigenmaps(2, laplacian="unnormalized").fit(X)
+    plain = lowfold.LaplacianEigenmaps(2, laplacian="unnormalized", scale="mean").fit(X)
     W = gaussian(plain.graph_, scale=plain.scale_)
     values, vectors = np.linalg.eigh(laplacian(W).dense())
     assert np.allclose(plain.eigenvalues_, values[1:3])
     assert np.allclose(np.abs(plain.embedding_), np.abs(vectors[:, 1:3]), atol=1e-5)
-    naive = lowfold.LaplacianEigenmaps(2, laplacian="naive", self_loops=1.0).fit(X)
+    naive = lowfold.LaplacianEigenmaps(2, laplacian="naive", self_loops=1.0, scale="mean").fit(X)
     loops = gaussian(naive.graph_, scale=naive.scale_, loops=1.0).matrix().toarray()
     theta, vectors = np.linalg.eigh(loops)
     assert np.allclose(np.abs(naive.embedding_), np.abs(vectors[:, ::-1][:, 1:3]), atol=1e-5)
     t = naive.scale_ / 4
     assert np.allclose(naive.eigenvalues_, (1 - theta[::-1][1:3] / theta[-1]) / t)
-    assert lowfold.LaplacianEigenmaps(4, laplacian="naive", self_loops=1.0).fit(X).eigenvalues_[:2] == pytest.approx(
-        naive.eigenvalues_
-    )
+    more = lowfold.LaplacianEigenmaps(4, laplacian="naive", self_loops=1.0, scale="mean").fit(X)
+    assert more.eigenvalues_[:2] == pytest.approx(naive.eigenvalues_)
 
 
 def test_binary_weights_agree_with_scikit_learn() -> None:

@@ -212,7 +212,7 @@ def test_flat_patch_is_scalar_diffusion_twice() -> None:
     """Planes that are all the same: S-bar is the scalar matrix times I, so every scalar eigenvalue comes twice."""
     X = np.column_stack([np.random.default_rng(0).random((100, 2)), np.zeros(100)])
     vector = lowfold.VectorDiffusionMaps(2, n_eigenvectors=10, tangent_dim=2, n_neighbors=10).fit(X)
-    scalar = lowfold.DiffusionMaps(4, n_neighbors=10).fit(X)
+    scalar = lowfold.DiffusionMaps(4, n_neighbors=10, scale="mean").fit(X)
     assert np.allclose(vector.eigenvalues_, np.repeat([1, *scalar.eigenvalues_], 2), atol=1e-9)
 
 

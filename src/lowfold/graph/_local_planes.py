@@ -17,6 +17,9 @@ from lowfold.graph._types import Neighbors
 # neighbourhood, and another sheet by more.
 TILTED = 0.3
 ABOVE = 3  # times the median height: on noisy data all neighbours stand above the plane, and only one far above is out
+# Neighbours for every direction of a plane: one through the nearer half of them has no height there, and all else would
+# seem to lie on another sheet. Surfaces have few neighbours and keep their two directions.
+SPARED, SURFACE = 4, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +96,7 @@ def linear_neighbors(
     run = run or Run()
     rows, pad = X if queries is None else queries, padded(neighbors)
     m, D = neighbors.n, X.shape[1]
-    d = min(d, D)
+    d = min(d, D, max(SURFACE, int(np.median(neighbors.counts)) // SPARED))
     planes, noise, out = np.empty((m, D, d)), np.empty(m), np.zeros(pad.real.shape, dtype=bool)
     lengths = np.empty(pad.real.shape)  # in the metric's features, where planes are; the metric may end in another unit
     parts = block_slices(m, max(1, STACKED // (pad.index.shape[1] * D)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,14 @@ from lowfold._core.memory import require
 from lowfold._core.operators import SparseOperator
 from lowfold._core.types import Floats
 from lowfold.graph._foreign import as_graph
-from lowfold.graph._types import Graph
+from lowfold.graph._types import Graph, Neighbors
+
+
+class DirectedVolumes(NamedTuple):
+    """out_i = sum_j w_ij and into_i = sum_j w_ji of arcs i -> j."""
+
+    out: Floats
+    into: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +64,21 @@ class Weights:
         inside = np.zeros(self.n, dtype=bool)
         inside[np.asarray(vertices)] = True
         return float(self.values[inside[self.graph.rows()] & ~inside[self.graph.indices]].sum())
+
+    @staticmethod
+    def of_arcs(neighbors: Neighbors, values: ArrayLike | None = None) -> DirectedVolumes:
+        """Out- and in-volumes of directed neighbourhoods; `values` weigh the arcs in their order, 1 by default.
+
+        Summed over a set of vertices they are its volumes; without weights they are the out- and in-degrees.
+        """
+        w = np.ones(len(neighbors.indices)) if values is None else np.asarray(values, dtype=np.float64)
+        if len(w) != len(neighbors.indices):
+            raise InvalidInput(f"values must have one weight per arc, {len(neighbors.indices)}; got {len(w)}")
+        out, into = (
+            np.bincount(ends, w, minlength=size).astype(np.float64)
+            for ends, size in ((neighbors.rows(), neighbors.n), (neighbors.indices, neighbors.n_points))
+        )
+        return DirectedVolumes(out, into)
 
     def matrix(self) -> csr_array:
         """W with the self-loops on the diagonal."""

@@ -21,6 +21,7 @@ from lowfold._core.types import AnyFloats, Floats
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._gaussian import auto_scale
 
+DECAY = 2.0  # -log of the weight at the common reach: the scale is then the mean d^2 of points spread over a disc
 # Of the largest weight: K = A A' from a product in float64 is uneven by 1e-13 or so, a transposed or one-sided matrix
 # by whole weights. The walk needs one weight for both directions, and which is right cannot be known here.
 ASYMMETRY = 1e-10
@@ -33,8 +34,8 @@ class Profile:
 
     weights  "heat": exp(-d^2 / scale); "self_tuning": exp(-d^2 / (t_x t_y scale)); "binary": 1; or a function h, which
              gives h(d^2 / scale)
-    local    t_j of the training points, their distance to the `tuning`-th nearest other point; None but for
-    "self_tuning"
+    local    t_j of the training points, their distance to the `tuning`-th nearest other point, for "self_tuning";
+             with other weights how many times wider than `scale` the kernel is at each point, or None for nowhere
     """
 
     weights: str | Callable[[Floats], Floats]
@@ -42,7 +43,7 @@ class Profile:
     local: Floats | None = None
 
     def __call__(self, squared: Floats, product: Floats | float = 1.0) -> Floats:
-        """Weights of pairs with these squared distances; `product` is t_x t_y where the scales are local."""
+        """Weights of pairs with these squared distances; `product` is `joint` of their ends where scales are local."""
         if self.weights == "binary":
             return np.ones(np.shape(squared))
         ratio = squared / (self.scale * product)
@@ -58,6 +59,10 @@ class Profile:
             raise InvalidInput("weights must be a finite function, 0 or more; an admissible kernel has no other values")
         return values
 
+    def joint(self, x: Floats, y: Floats) -> Floats:
+        """t_x t_y; the square of the wider of two widths, so that a far point hangs on its neighbours by theirs."""
+        return np.asarray(x * y if self.weights == "self_tuning" else np.maximum(x, y) ** 2)
+
     def itself(self) -> float:
         """k(x, x)."""
         return float(self(np.zeros(1))[0])
@@ -66,7 +71,7 @@ class Profile:
         """Weights in the order of the graph's entries."""
         product: Floats | float = 1.0
         if self.local is not None:
-            product = self.local[graph.rows()] * self.local[graph.indices]
+            product = self.joint(self.local[graph.rows()], self.local[graph.indices])
         return self(graph.lengths**2, product)
 
 
@@ -144,7 +149,7 @@ def complete_weights(distances: NDArray[np.floating], profile: Profile, loops: f
     squared = distances.astype(np.float64) ** 2
     known = np.isfinite(squared)
     squared[~known] = 0.0
-    product = 1.0 if profile.local is None else profile.local[:, None] * profile.local[None, :]
+    product = 1.0 if profile.local is None else profile.joint(profile.local[:, None], profile.local[None, :])
     K = np.where(known, profile(squared, product), 0.0)
     np.fill_diagonal(K, loops)
     return K
@@ -168,6 +173,11 @@ def local_scales(neighbors: Neighbors, m: int) -> Floats:
     if not positive.any():
         return np.ones(len(t))
     return np.where(positive, t, t[positive].min())
+
+
+def common_width(scale: float) -> float:
+    """The reach whose weight is exp(-DECAY)."""
+    return float(np.sqrt(DECAY * scale))
 
 
 class SlopeScale(NamedTuple):
@@ -206,7 +216,7 @@ def std_scale(X: NDArray[np.floating]) -> float:
 
 
 SCALES: dict[str, Callable[[Graph], float]] = {
-    "auto": auto_scale,  # mean squared edge length
+    "mean": auto_scale,  # mean squared edge length
     "listing": lambda graph: 4.0 * auto_scale(graph),  # the factor of Wang (2012), Sections 14.2.2 and 14.2.3
     "slope": lambda graph: slope_scale(graph).scale,
 }

@@ -24,11 +24,12 @@ from lowfold.kernels._bridge_patches import bridge_alignment
 from lowfold.kernels._patches import Geometry, geometry_of, twins
 from lowfold.kernels._tangent import tangents
 from lowfold.methods._alignment_mass import choose_mass, diagonal_mass
-from lowfold.methods._fit import Connected, Fit
+from lowfold.methods._fit import Connected, Extension, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._landmarks import PLACING_BY_WEIGHTS, landmark_stages
 from lowfold.methods._losses import ALIGN, Lowered, alignment
 from lowfold.methods._placing.maps import Barycentric, NearestCorner
+from lowfold.methods._select import selected
 from lowfold.methods._stages import Stages, alignment_stages
 from lowfold.spectral._doors import smallest
 from lowfold.spectral._types import Eigenpairs
@@ -72,6 +73,11 @@ class AlignmentMethod(GraphMethod):
         )
 
     @property
+    def explained_(self) -> None:
+        """None: weights have no energy that coordinates could hold a share of, as distances have."""
+        return
+
+    @property
     def graph_(self) -> Graph:  # type: ignore[override]
         """The neighbourhoods as a symmetric graph (union), bridges included; made when asked for."""
         return self._kept().graph
@@ -109,6 +115,23 @@ def bottom(
     vectors = pairs.vectors.copy()  # the kernel holds them together up to the size of the eigenvalue only
     vectors[twin] = vectors[data.neighbors.indices[data.neighbors.indptr[twin]]]
     return replace(pairs, vectors=vectors), used
+
+
+def selected_bottom(
+    K: SparseOperator, data: Connected, d: int, how: str, row: Extension, extra: dict[str, Any], run: Run
+) -> Fit:
+    """The fit of reconstruction weights: bottom eigenvectors of K, or independent combinations of more of them.
+
+    Roots of the eigenvalues grow with a coordinate's waves as those of a Laplacian do: K is nearly its square.
+    """
+
+    def fit_of(m: int) -> Fit:
+        pairs, _ = bottom(K, data, m, run)
+        return Fit(coordinates=pairs.vectors, pairs=pairs, graph=None, extend=row, invert=Barycentric(), extra=extra)
+
+    fit = selected(fit_of, data, d, how, lambda values: np.sqrt(np.maximum(values, 0.0)), run)
+    error = 0.0 if fit.pairs is None else float(fit.pairs.values.sum())
+    return replace(fit, extra={**fit.extra, "reconstruction_error_": error})
 
 
 def _warn_of_more_null_vectors(pairs: Eigenpairs, size: float, d: int, name: str) -> None:

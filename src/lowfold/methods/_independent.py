@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
@@ -21,17 +22,19 @@ from lowfold._core.types import Floats, Ints
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Points
 from lowfold.metrics._resolve import resolve_metric
+from lowfold.spectral._types import REPEATED
 
 SAMPLE = 500  # points at which a coordinate is predicted from the earlier ones
 NEAR = 30  # points near in the earlier coordinates that the prediction rests on
 CANDIDATES = 12  # eigenvectors looked at for every coordinate: a strip 10 times as long as wide has 9 harmonics first
 PATCHES = 500  # neighbourhoods in which gradients are compared
-SUBSPACE = 10  # directions among which combinations are looked for: the smoothest with a gradient of their own
+SUBSPACE = 16  # directions among which combinations are looked for: the smoothest with a gradient of their own
 STEPS = 60  # of the fixed point, after which it hardly moves
 FLIPS = 8  # the volume has local maxima, where a coordinate changes its sign half way: so often it is turned back
 ZETA = 1.0  # weight of the logarithm of the eigenvalue: of two coordinates as independent the smoother is taken
 GAIN = 1e-3  # of the logarithm of the volume: a turn that gains less has changed the order of a few patches
 NO_EXTENT = 1e-6  # of the mean gradient: a patch with less has no extent along the coordinate, and no say
+EVEN = 0.3  # of its size: a product of constant fields varies by less on a few hundred points, one of others by more
 RIDGE = 1e-9  # relative, where neighbourhoods span fewer directions than there are coordinates
 
 
@@ -75,6 +78,25 @@ def _predicted(y: Floats, Z: Floats, run: Run) -> Floats:
 def _ridge(G: Floats) -> Floats:
     size = np.trace(G, axis1=1, axis2=2) + np.finfo(np.float64).tiny
     return np.asarray(RIDGE * size[:, None, None] * np.eye(G.shape[1]))
+
+
+def telling_columns(F: Floats, d: int, run: Run) -> Ints:
+    """The first d columns of F that vary and are no function of those before; for want of such, the first others."""
+    varies = varying(F)
+    chosen: list[int] = []
+    for c in np.flatnonzero(varies).tolist():
+        if len(chosen) == d:
+            break
+        if not chosen or dependence(F[:, np.array([*chosen, c])], run)[-1] <= REPEATED:
+            chosen.append(c)
+    rest = [c for c in (*np.flatnonzero(varies), *np.flatnonzero(~varies)) if c not in chosen]
+    return np.sort(np.asarray([*chosen, *rest[: d - len(chosen)]], dtype=np.int64))
+
+
+def varying(F: Floats) -> NDArray[np.bool_]:
+    """Whether each column is neither constant nor zero up to the sample: it varies by EVEN of its size."""
+    size = np.sqrt((F**2).mean(axis=0))
+    return np.asarray(F.std(axis=0) > EVEN * np.maximum(size, EVEN * size.max(initial=0.0)))
 
 
 def n_candidates(d: int, n: int) -> int:

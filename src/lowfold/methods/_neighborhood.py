@@ -93,6 +93,7 @@ class Needs:
     apart      pieces are wanted, so no bridge is built
     search     in place of the nearest points
     graph      in place of symmetrising
+    widen      further edges of the graph, None for no more; shortcuts are looked for before, where edges are few
     second     further neighbourhoods of a method that has two kinds
     otherwise  what it means for the method that pieces do not hang together
     one_more   a query looks at one neighbour more: its nearest training point stands for itself
@@ -107,6 +108,7 @@ class Needs:
     apart: bool = False
     search: Search | None = None
     graph: Callable[[Connected, Run], Graph | None] | None = None
+    widen: Callable[[Connected, Run], Graph | None] | None = None
     second: Callable[[Connected, int | Ints | None, Run], Neighbors] | None = None
     otherwise: str = ""
     one_more: bool = False
@@ -143,6 +145,9 @@ def connect(data: Data, asked: Asked, needs: Needs, run: Run) -> Connected:
     by_neighbors = needs.graph is None and not isinstance(needs.hangs, Always)
     if asked.on_shortcut != "ignore" and by_neighbors and not needs.apart:
         near = without_shortcuts(near, asked, run)
+    removed = asked.on_shortcut == "remove" and len(near.shortcuts) > 0
+    if needs.widen is not None and not removed:  # a longer reach would bring them back
+        near = replace(near, edges=needs.widen(near, run) or near.edges)
     if needs.graph is not None:
         near = replace(near, edges=needs.graph(near, run))
     if needs.second is not None:

@@ -147,6 +147,17 @@ class Massed(Declared):
     )
 
 
+class Selected(Declared):
+    """Which eigenvectors become coordinates."""
+
+    select: str = param(
+        "leading",
+        Choice(SELECTIONS),
+        "The eigenvectors in their order; or, where later ones repeat the first (on a long sheet they are its "
+        "harmonics), combinations of the first 12 n_components that do not. `dependence_` tells whether they repeat.",
+    )
+
+
 class Solved(Declared):
     """The eigenproblem."""
 

@@ -25,14 +25,7 @@ def told_dependence(name: str, Y: Floats, ways_out: tuple[str, str] | None, run:
     told = dependence(Y, run)
     if ways_out is None or len(Y) < ENOUGH_TO_TELL:
         return told
-    lonely = held_by_few(Y)
-    if len(lonely):
-        row = int(np.abs(Y[:, lonely[0]] - np.median(Y[:, lonely[0]])).argmax())
-        warn(
-            f"coordinate {lonely[0] + 1} of {name} tells {FEW} points or fewer from all others (row {row} first); "
-            f"{ways_out[0]}",
-            AccuracyWarning,
-        )
+    lonely = tell_few(name, Y, ways_out[0])
     repeated = np.setdiff1d(np.flatnonzero(told > REPEATED), lonely)
     if len(repeated):
         c = int(repeated[0])
@@ -42,6 +35,19 @@ def told_dependence(name: str, Y: Floats, ways_out: tuple[str, str] | None, run:
             DependenceWarning,
         )
     return told
+
+
+def tell_few(name: str, Y: Floats, way_out: str) -> Ints:
+    """The columns that a few points hold, with a warning of the first of them."""
+    lonely = held_by_few(Y) if len(Y) >= ENOUGH_TO_TELL else np.empty(0, dtype=np.int64)
+    if len(lonely):
+        row = int(np.abs(Y[:, lonely[0]] - np.median(Y[:, lonely[0]])).argmax())
+        warn(
+            f"coordinate {lonely[0] + 1} of {name} tells {FEW} points or fewer from all others (row {row} first); "
+            f"{way_out}",
+            AccuracyWarning,
+        )
+    return lonely
 
 
 def held_by_few(Y: Floats) -> Ints:

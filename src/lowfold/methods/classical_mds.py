@@ -45,6 +45,7 @@ class ClassicalMDS(Distances, Seeded, Solved, Method):
     eigenvalues_ : array (n_components,), descending; one that is negative or zero gives a column of zeros
     explained_ : float, the sum of the positive eigenvalues_ over the trace of G; above 1 where D is not Euclidean
     strain_ : float, sum_ij (d_ij^2 - ||y_i - y_j||^2) = 2 n (sum of the eigenvalues left out)
+    explained_ : float, share of the trace of G that the coordinates hold
     negative_energy_ : float, lower bound of the sum of the negative eigenvalues' sizes; above 0 D is not Euclidean
     shift_ : float, the additive constant used
     residual_, gap_, solver_ : what the solve was worth

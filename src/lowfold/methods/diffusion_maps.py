@@ -12,20 +12,24 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Function, Int, Null, Real
+from lowfold._core.limits import Choice, Function, Int, IntArray, Null, Real
 from lowfold._core.operators import Operator
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._connect import find_bridges
+from lowfold.graph._neighborhoods import default_neighbors
 from lowfold.graph._radius import within_radius
+from lowfold.graph._reach import common_reach, own_reach
 from lowfold.graph._search import nearest
-from lowfold.graph._source import Pairs, Points, Source
+from lowfold.graph._source import Measured, Pairs, Points, Source
 from lowfold.graph._types import Graph
 from lowfold.kernels._diffusion import (
+    DECAY,
     SCALES,
     Profile,
     Walk,
+    common_width,
     complete_weights,
     given_weights,
     local_scales,
@@ -40,7 +44,7 @@ from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._landmarks import Landmarked, landmark_stages
 from lowfold.methods._losses import Lowered, diffusion
 from lowfold.methods._neighborhood import Always, Asked, ByGraph, Needs, sizes_in_words
-from lowfold.methods._parameters import SELECTIONS, Symmetrized
+from lowfold.methods._parameters import Selected, Symmetrized
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.walks import DiffusionRow
 from lowfold.methods._select import selected
@@ -50,6 +54,7 @@ from lowfold.spectral._doors import largest
 from lowfold.spectral._types import POOR, ZERO, Eigenpairs
 
 CONVENTIONS = ("markov", "degree", "symmetric")
+ROUNDED = 1 + 1e-9  # a distance that was divided and multiplied again
 COMPLETE = 5.0  # of n x n: distances, their squares, the exponent, the weights, and their product with the density
 Weighting = Literal["heat", "binary", "self_tuning", "precomputed"] | Callable[[Floats], Floats]
 
@@ -79,7 +84,7 @@ def _stages(method: Any, data: Data) -> list[Stage]:
     return [read_stage(data), walk, leading_stage(method, n)]
 
 
-class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
+class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
     """Embed so that Euclidean distance is diffusion distance: how differently walks from two points spread in time `t`.
 
     Weights k(x, y) are divided by densities, K~_ij = k_ij / (q_i q_j)^alpha, and by degrees, P = D^-1 K~, which is a
@@ -94,7 +99,8 @@ class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
         phi_0
     stationary_ : array (n,), phi_0 = d / sum d, where the walk ends up
     dependence_ : array (n_components,), share of each coordinate's variance that the earlier ones tell
-    scale_ : float, the scale used; local_scales_ : array (n,), the t_i of "self_tuning", else None
+    scale_ : float, the scale used; local_scales_ : array (n,), the t_i of "self_tuning"; of the automatic scale how
+        many times wider the kernel is at each point, 1 at most of them; else None
     selected_ : array (m, n_components), how the coordinates are made of the m eigenvectors looked at
     landmarks_ : array of indices, or None; with landmarks graph_, vectors and stationary_ belong to them
     landmark_error_ : float or None; a tenth of the landmarks, placed by a model of the others: how far off, relative
@@ -122,6 +128,15 @@ class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
         diffusion, "share of the variance of t-step probabilities that Y does not explain"
     )
 
+    n_neighbors: int | Ints | None = param(
+        None,
+        Int(1),
+        IntArray(1),
+        Null("all within one reach"),
+        "Nearest neighbours of each point, itself not counted; one number, or one per point. None joins all pairs "
+        'within the reach of the automatic scale (min(10, n - 1) neighbours with another scale or weights "binary"): a '
+        "kernel that is cut at the k-th neighbour keeps the density that `alpha` takes out.",
+    )
     threshold: float | None = param(
         None,
         Real(0, 1, open_high=True),
@@ -141,16 +156,18 @@ class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
     scale: float | str = param(
         "auto",
         Real(0, open_low=True),
-        Choice(("auto", "listing", "std", "slope")),
-        "In squared units: the mean squared edge length; four times that, as in the book's listings; "
-        "twice the mean variance of the features; the steepest point of log sum(k) over log scale. "
-        'With "self_tuning" it is a factor, "auto" is 1.',
+        Choice(("auto", "mean", "listing", "std", "slope")),
+        "In squared units: half the squared distance within which all but the sparsest points have `n_neighbors` "
+        "others (the kernel is wider at these, `local_scales_`); the mean squared edge length; four times that, as in "
+        "the book's listings; twice the mean variance of the features; the steepest point of log sum(k) over log "
+        'scale. With "self_tuning" it is a factor, "auto" is 1.',
     )
     tuning: int | None = param(
         None,
         Int(1),
         Null("min(7, n - 1)"),
-        'Neighbour that sets the local scale of "self_tuning"; None is min(7, n - 1).',
+        'Neighbour that sets the local scale: None is min(7, n - 1) for "self_tuning", and `n_neighbors` for the '
+        "automatic scale.",
     )
     alpha: float = param(
         1.0,
@@ -168,16 +185,10 @@ class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
         "D^-1/2 v; or lambda^(t/2) v with v the orthonormal eigenvectors of D^-1/2 K~ D^-1/2, whose "
         "distance is a_t(x, x) + a_t(y, y) - 2 a_t(x, y).",
     )
-    select: str = param(
-        "leading",
-        Choice(SELECTIONS),
-        "The eigenvectors in their order; or, where later ones repeat the first (on a long sheet they are its "
-        "harmonics), combinations of the first 12 n_components that do not. `dependence_` tells whether they repeat.",
-    )
 
     per_point: ClassVar[tuple[str, ...]] = ("right_vectors_", "left_vectors_", "stationary_", "local_scales_")
     ways_out: ClassVar[tuple[str, str] | None] = (
-        "weights='self_tuning' hold them, or a larger scale, or more n_neighbors",
+        "scale='auto' or weights='binary' hold them, or more n_neighbors",
         "use select='independent', or LTSA, which has no harmonics",
     )
     checks: ClassVar[tuple[Check, ...]] = (*GraphMethod.checks, _options_agree)
@@ -190,6 +201,7 @@ class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
             one_more=True,
             hangs=Always() if self._all_pairs() else ByThreshold(self) if self.threshold is not None else None,
             graph=self._joined_by_weight if self.threshold is not None and not self._all_pairs() else None,
+            widen=self._within_reach if self._by_reach() else None,
         )
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
@@ -227,6 +239,27 @@ class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
     def _all_pairs(self) -> bool:
         return self.weights == "precomputed" or (self.threshold is not None and self.threshold == 0)
 
+    def _by_reach(self) -> bool:
+        """Whether all pairs within the reach of the scale are joined."""
+        asked = (self.n_neighbors, self.radius, self.threshold)
+        return self.weights != "binary" and self._widened() and all(given is None for given in asked)
+
+    def _widened(self) -> bool:
+        """Whether the automatic scale is widened at sparse points: not where a radius or threshold ends them all."""
+        ended = self.radius is not None or (self.threshold is not None and self.threshold > 0)
+        return self.weights not in ("self_tuning", "precomputed") and self.scale == "auto" and not ended
+
+    def _within_reach(self, near: Connected, run: Run) -> Graph | None:
+        """All pairs nearer than the reach of one of them; what was measured stays where not all was."""
+        profile = self._profile(near, run)
+        if profile.local is None or near.source is None:
+            return None
+        return within_radius(near.source, self._reaches(profile), run=run).union()
+
+    def _reaches(self, profile: Profile) -> Floats:
+        """How far every point reaches; its k-th neighbour, at that distance but for rounding, belongs to it."""
+        return np.asarray(common_width(profile.scale) * np.asarray(profile.local) * ROUNDED)
+
     def _joined_by_weight(self, near: Connected, run: Run) -> Graph:
         """All pairs with a weight of at least the threshold."""
         reach = self._reach(self._profile(near, run).scale)
@@ -252,14 +285,29 @@ class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
             return Profile(self.weights, std_scale(data.points().X))
         if not isinstance(self.scale, str):
             return Profile(self.weights, float(self.scale))
+        if self.scale == "auto" and self.weights != "binary":
+            return self._automatic(data)
         near = data.unbridged if data.found is None else getattr(data.found, self.symmetrize)()
-        return Profile(self.weights, SCALES[self.scale](near))
+        return Profile(self.weights, SCALES["mean" if self.scale == "auto" else self.scale](near))
 
-    def _tuning(self, n: int) -> int:
-        return min(7, n - 1) if self.tuning is None else int(self.tuning)
+    def _automatic(self, data: Connected) -> Profile:
+        """One scale, wider at points whose neighbours are farther than the reach."""
+        t = own_reach(data.neighbors, self._tuning(data))
+        reach = common_reach(data.source, t, self._tuning(data))
+        wide = self._widened() and not isinstance(data.source, Measured)
+        return Profile(self.weights, reach**2 / DECAY, np.maximum(1.0, t / reach) if wide else None)
+
+    def _tuning(self, data: Connected) -> int:
+        """The neighbour that a point's own scale is taken from."""
+        if self.tuning is not None:
+            return int(self.tuning)
+        if self.weights == "self_tuning":
+            return min(7, data.n - 1)
+        given = default_neighbors(data.n) if data.n_neighbors is None else int(np.median(data.n_neighbors))
+        return min(given, data.n - 1)
 
     def _local(self, data: Connected, run: Run) -> Floats:
-        m = self._tuning(data.n)
+        m = self._tuning(data)
         near = data.neighbors
         if near.counts.min() < m and data.source is not None:
             near = nearest(data.source, min(m, data.n - 1), search=self.search, run=run)
@@ -282,18 +330,21 @@ class DiffusionMaps(Symmetrized, Landmarked, GraphMethod):
 
     def _row(self, data: Connected, profile: Profile, walk: Walk, pairs: Eigenpairs) -> DiffusionRow:
         reach = None if self.threshold is None else self._reach(profile.scale)
+        whole = self.on_shortcut != "remove" or len(data.shortcuts) == 0
+        widened = self._by_reach() and profile.local is not None and whole
+        kth = self._reaches(profile) if widened else data.kth_distance
         return DiffusionRow(
             profile.weights,
             profile.scale,
             profile.local,
-            self._tuning(data.n),
+            self._tuning(data),
             walk.densities,
             walk.degrees,
             float(self.alpha),
             pairs.values,
             self.convention,
             self.symmetrize,
-            data.kth_distance,
+            kth,
             np.inf if self._all_pairs() else reach,
         )
 

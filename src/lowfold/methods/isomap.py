@@ -64,6 +64,7 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         some
     reconstruction_error_ : float, (1/2n) sum_ij (d_G^2 - ||y_i - y_j||^2) = sum of the eigenvalues left out; over
         landmarks
+    explained_ : float, share of the trace of G that the coordinates hold
     landmarks_ : array of indices, or None
     landmark_error_ : float or None; a tenth of the landmarks, placed by the others alone: how far off, relative
     shift_ : float, the constant that was added

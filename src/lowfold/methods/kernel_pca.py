@@ -30,6 +30,7 @@ from lowfold.methods._parameters import MercerKernel, Solved
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, kernel_rows
 from lowfold.methods._stages import Stages, tile_stages
+from lowfold.methods._telling import tell_few
 from lowfold.spectral._doors import largest
 from lowfold.spectral._types import NEGLIGIBLE, positive_values
 
@@ -130,6 +131,7 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
         kept = positive_values(pairs.values, "the kernel matrix")
         means = K.row_means() if self.center else np.zeros(data.n)
         trace = K.trace(means)
+        tell_few("KernelPCA", pairs.vectors, "leave these rows out, or use a smaller gamma where the kernel is local")
         return Fit(
             coordinates=pairs.vectors * np.sqrt(kept),
             pairs=pairs,

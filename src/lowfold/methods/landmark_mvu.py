@@ -17,17 +17,17 @@ from lowfold._core.params import param
 from lowfold._core.random import RandomState
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
-from lowfold._core.types import Floats
+from lowfold._core.types import Floats, Ints
 from lowfold.graph._neighborhoods import neighborhoods
 from lowfold.graph._source import Source
 from lowfold.graph._types import Neighbors
 from lowfold.lowrank._landmark_rules import RULES, landmarks_by_rule
 from lowfold.methods._base import Check
-from lowfold.methods._fit import Connected, Data, Fit, known_source
+from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._losses import Lowered, no_loss
-from lowfold.methods._neighborhood import Needs
+from lowfold.methods._neighborhood import Needs, hung_on_first
 from lowfold.methods._parameters import Seeded
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import ReconstructionRow
@@ -163,8 +163,9 @@ class LandmarkMVU(Seeded, GraphMethod):
             raise InvalidInput(
                 "pieces cannot be embedded one by one with given landmarks; pass their number, or connect"
             )
-        W = reconstruction_weights(*self._rebuilders(data, run), reg=self.reg, kind=self.weights)
-        landmarks = self._landmarks(W, data, run)
+        source, rebuilders = self._rebuilders(data, run)
+        W = reconstruction_weights(source, rebuilders, reg=self.reg, kind=self.weights)
+        landmarks = self._landmarks(W, source, _distinct(rebuilders), run)
         Q = landmark_transform(W, landmarks, kind=self.transform_rule)  # type: ignore[arg-type]
         program = self._program(data, landmarks)
         solution = self._solution(Q, program)
@@ -221,7 +222,13 @@ class LandmarkMVU(Seeded, GraphMethod):
                 "LandmarkMVU needs points or distances to rebuild points from neighbours, not a graph alone"
             )
         k = min(self.reconstruction_neighbors, data.n - 1)
-        found = neighborhoods(data.source, n_neighbors=k, search=self.search, run=run)
+        source = data.source
+
+        def among(heads: Ints) -> Neighbors:
+            least = min(k, len(heads) - 1)
+            return neighborhoods(source.subset(heads), n_neighbors=least, search=self.search, run=run)
+
+        found = hung_on_first(neighborhoods(source, n_neighbors=k, search=self.search, run=run), among)
         if not len(data.bridges):
             return data.source, found
         i, j = data.bridges.edges.T
@@ -234,11 +241,12 @@ class LandmarkMVU(Seeded, GraphMethod):
         indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=data.n))])
         return data.source, Neighbors(indptr, columns[order], d[order], data.n)
 
-    def _landmarks(self, W: csr_array, data: Connected, run: Run) -> NDArray[np.int64]:
+    def _landmarks(self, W: csr_array, source: Source, distinct: Ints, run: Run) -> NDArray[np.int64]:
         if np.ndim(self.landmarks) > 0:
             return np.asarray(self.landmarks, dtype=np.int64)
-        m, source = min(int(self.landmarks), data.n), known_source(data.source)
-        chosen = landmarks_by_rule(source, m, rule=self.landmark_rule, run=run)
+        m = min(int(self.landmarks), len(distinct))
+        among = source if len(distinct) == source.n else source.subset(distinct)
+        chosen = distinct[landmarks_by_rule(among, m, rule=self.landmark_rule, run=run)]
         while len(lost := unreached(W, chosen)):
             chosen = np.sort(np.append(chosen, lost[0]))
         return chosen
@@ -250,6 +258,15 @@ class LandmarkMVU(Seeded, GraphMethod):
                 "pieces that were embedded one by one have no common kernel; fit with on_disconnected='connect'"
             )
         return FactorOperator(self.factor_)
+
+
+def _distinct(rebuilders: Neighbors) -> Ints:
+    """The first of each group of repeated points: the others hang on it at distance 0. Two landmarks in one place would
+    be one unknown twice.
+    """
+    first = rebuilders.distances[np.minimum(rebuilders.indptr[:-1], len(rebuilders.distances) - 1)]
+    kept = np.flatnonzero(first > 0)
+    return kept if len(kept) > 1 else np.arange(rebuilders.n)
 
 
 def _rebuilt(data: Connected, Q: Floats, landmarks: NDArray[np.int64]) -> float:

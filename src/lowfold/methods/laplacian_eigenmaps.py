@@ -15,15 +15,18 @@ from lowfold._core.limits import Choice, Function, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.params import param
 from lowfold._core.run import Run
-from lowfold.graph._source import AFFINITY
+from lowfold._core.types import Floats
+from lowfold.graph._reach import common_reach, in_widths, own_reach
+from lowfold.graph._source import AFFINITY, Measured
 from lowfold.graph._weights import Weights, laplacian, normalized_laplacian
+from lowfold.kernels._diffusion import DECAY
 from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._landmarks import Landmarked, landmark_stages
 from lowfold.methods._losses import SMOOTH, Lowered, harmonic
 from lowfold.methods._neighborhood import Needs
-from lowfold.methods._parameters import SELECTIONS, Affinities, Symmetrized
+from lowfold.methods._parameters import Affinities, Selected, Symmetrized
 from lowfold.methods._placing.harmonics import HarmonicRow
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._select import selected
@@ -34,12 +37,13 @@ from lowfold.spectral._types import Eigenpairs
 LAPLACIANS = ("random_walk", "symmetric", "unnormalized", "naive")
 
 
-class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
+class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, GraphMethod):
     """Embed so that near points stay near: minimise 1/2 sum_ij w_ij ||y_i - y_j||^2 with Y'DY = I.
 
     The coordinates are the smoothest functions on the graph: L f = lambda D f with L = D - W, the constant left out.
     They approach eigenfunctions of the Laplace-Beltrami operator; long manifolds give harmonics of their long side
-    first.
+    first. The columns are centred by degrees, 1'D Y = 0, and stay so with normalization="orthonormal", which is a
+    linear map and no shift; laplacian="unnormalized" has both Y'Y = I and 1'Y = 0.
 
     Attributes
     ----------
@@ -47,7 +51,8 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
     eigenvalues_ : array (n_components,), ascending, the zero of the constant left out
     degrees_ : array (n,), d_i = sum_j w_ij; with pieces embedded by themselves each component has its own scale, and
         what was not embedded is NaN
-    scale_ : float, the scale used
+    scale_ : float, the scale used; local_scales_ : array (n,) or None, how many times wider it is at each
+        point
     dependence_ : array (n_components,), share of each coordinate's variance that the earlier ones tell
     selected_ : array (m, n_components), how the coordinates are made of the m eigenvectors looked at
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces; a bridge weighs as the longest edge
@@ -75,8 +80,10 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
     scale: float | str = param(
         "auto",
         Real(0, open_low=True),
-        Choice(("auto",)),
-        'Width of the heat weights, in squared units; "auto" is the mean squared edge length. The '
+        Choice(("auto", "mean")),
+        'Width of the heat weights, in squared units. "auto" is half the squared distance within which all but the '
+        "sparsest points have their neighbours; at these the weights are wider (`local_scales_`), else a far point "
+        'would be a coordinate of its own. "mean" is the mean squared edge length. The '
         "texts' 4t and 2 sigma^2 are `lowfold.kernels.scale_from_heat_time` and `scale_from_sigma`.",
     )
     laplacian: str = param(
@@ -88,16 +95,9 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
     )
     self_loops: float = param(0.0, Real(0), "Weight w_ii of every point to itself; it changes D but not L.")
 
-    select: str = param(
-        "leading",
-        Choice(SELECTIONS),
-        "The eigenvectors in their order; or, where later ones repeat the first (on a long sheet they are its "
-        "harmonics), combinations of the first 12 n_components that do not. `dependence_` tells whether they repeat.",
-    )
-
-    per_point: ClassVar[tuple[str, ...]] = ("degrees_",)
+    per_point: ClassVar[tuple[str, ...]] = ("degrees_", "local_scales_")
     ways_out: ClassVar[tuple[str, str] | None] = (
-        "a larger scale or weights='binary' hold them, and more n_neighbors",
+        "scale='auto' or weights='binary' hold them, and more n_neighbors",
         "use select='independent', or LTSA, which has no harmonics",
     )
 
@@ -111,8 +111,8 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
         )
 
     def _eigenmaps(self, data: Connected, d: int, run: Run) -> Fit:
-        scale = auto_scale(data.unbridged) if self.scale == "auto" else float(self.scale)
-        W = weigh(data.graph, self._weighting(), scale, self.self_loops)
+        scale, local = self._scales(data)
+        W = weigh(in_widths(data.graph, local), self._weighting(), scale, self.self_loops)
         pairs = EIGENPROBLEMS[self.laplacian](W, d, scale, run)
         loops = float(self.self_loops)
         return Fit(
@@ -120,16 +120,50 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
             pairs=pairs,
             graph=data.graph,
             extend=HarmonicRow(
-                self.laplacian, self._weighting(), scale, loops, self.symmetrize, pairs.values, data.kth_distance
+                self.laplacian,
+                self._weighting(),
+                scale,
+                loops,
+                self.symmetrize,
+                pairs.values,
+                data.kth_distance,
+                local,
+                self._tuning(data),
             ),
             invert=Barycentric(),
-            extra={"degrees_": W.volumes(), "scale_": scale},
+            extra={"degrees_": W.volumes(), "scale_": scale, "local_scales_": local},
         )
+
+    def _scales(self, data: Connected) -> tuple[float, Floats | None]:
+        """The scale, and how many times wider it is at each point."""
+        if not isinstance(self.scale, str):
+            return float(self.scale), None
+        if self.scale == "mean" or self._weighting() != "heat":
+            return auto_scale(data.unbridged), None
+        k = self._tuning(data)
+        t = own_reach(data.neighbors, k)
+        reach = common_reach(data.source, t, k)
+        wide = not isinstance(data.source, Measured)
+        return reach**2 / DECAY, np.maximum(1.0, t / reach) if wide else None
+
+    def _tuning(self, data: Connected) -> int:
+        """The neighbour whose distance is a point's own reach."""
+        return int(np.median(data.neighbors.counts)) if data.n_neighbors is None else int(np.median(data.n_neighbors))
+
+    @property
+    def explained_(self) -> None:
+        """None: weights have no energy that coordinates could hold a share of, as distances have."""
+        return
+
+    def _weighed(self) -> Weights:
+        """The weights that were used, computed anew."""
+        graph = in_widths(self.graph_, getattr(self, "local_scales_", None))
+        return weigh(graph, self._weighting(), self.scale_, self.self_loops)
 
     @property
     def affinity_matrix_(self) -> csr_array:
         """The weights W that were used, computed anew from `graph_`."""
-        return weigh(self.graph_, self._weighting(), self.scale_, self.self_loops).matrix()
+        return self._weighed().matrix()
 
     def _weighting(self) -> Weighting:
         return "affinity" if isinstance(self.metric, str) and self.metric == AFFINITY else self.weights
@@ -137,7 +171,7 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Landmarked, GraphMethod):
     def _operator(self) -> SparseOperator:
         """The symmetric operator of the eigenproblem: L, or D^-1/2 L D^-1/2 (`random_walk` divides by D^1/2), or W."""
         self._of_one_model("operator()")
-        W = weigh(self.graph_, self._weighting(), self.scale_, self.self_loops)
+        W = self._weighed()
         if self.laplacian == "naive":
             return SparseOperator(W.matrix())
         return laplacian(W) if self.laplacian == "unnormalized" else normalized_laplacian(W)

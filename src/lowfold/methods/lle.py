@@ -14,34 +14,40 @@ from numpy.typing import NDArray
 from lowfold._core.limits import Choice, Null, Real
 from lowfold._core.params import param
 from lowfold._core.run import Run
-from lowfold._core.types import Ints
+from lowfold._core.types import Floats, Ints
 from lowfold.graph._source import Source
 from lowfold.graph._types import Neighbors
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._lle import REG_WHEN, WEIGHTS, outlier_factors, reconstruction_alignment
 from lowfold.kernels._patches import Geometry, Patches
-from lowfold.methods._alignment_method import AlignmentMethod, aligned, bottom, patch_corner
+from lowfold.methods._alignment_method import AlignmentMethod, aligned, patch_corner, selected_bottom
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._lle_neighborhoods import Clusters, cluster_neighborhoods, flat_neighborhoods
 from lowfold.methods._losses import ALIGN, Lowered, alignment
 from lowfold.methods._neighborhood import ByClosedClasses, Needs, distinct_neighborhoods
-from lowfold.methods._parameters import WIDE_NEIGHBORS
-from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._parameters import WIDE_NEIGHBORS, Selected
 from lowfold.methods._placing.patches import ReconstructionRow
 
 
-class LLE(Landmarked, AlignmentMethod):
+class LLE(Selected, Landmarked, AlignmentMethod):
     """Embed so that every point is the same affine combination of its neighbours as in the data.
 
     w_i minimises ||x_i - sum_j w_ij x_j||^2 + ridge with sum_j w_ij = 1; such weights do not change under rotation,
     shift and scaling. Y minimises sum_i ||y_i - sum_j w_ij y_j||^2 = tr(Y' K Y), K = (I - W)'(I - W), with Y'Y = I
     and Y'1 = 0: the bottom eigenvectors after the constant.
 
+    n_components neighbours or fewer are refused: no point is a combination of so few. n_components + 1 have one exact
+    combination on a flat piece, and are allowed. No warning is given where a neighbourhood has more points than
+    features and the ridge decides among exact weights: on every surface in space it does; `reg_when` says where it may.
+
     Attributes
     ----------
     embedding_ : array (n, n_components); natural: orthonormal columns, each summing to 0
     eigenvalues_ : array (n_components,), ascending, the zero of the constant left out
+    closeness_ : array (n_components,), 1 - sqrt(eigenvalues_), as the texts list them; 1 is exact
+    explained_ : None; weights have no energy that coordinates could hold a share of
+    selected_ : array (m, n_components), how the coordinates are made of the m eigenvectors looked at
     reconstruction_error_ : float, sum_i ||y_i - sum_j w_ij y_j||^2 = sum of eigenvalues_
     local_errors_ : array (n,), ||x_i - sum_j w_ij x_j||; NaN in pieces that were not embedded or fit into one patch
     robust_weights_ : array (n,), the factors of `robust`; ones without it
@@ -109,8 +115,13 @@ class LLE(Landmarked, AlignmentMethod):
 
     ways_out: ClassVar[tuple[str, str] | None] = (
         "more n_neighbors or a larger reg hold them",
-        "use LTSA, whose coordinates keep lengths, or more n_neighbors",
+        "use select='independent', or LTSA, whose coordinates keep lengths",
     )
+
+    @property
+    def closeness_(self) -> Floats:
+        """1 - sqrt(lambda) of every coordinate."""
+        return np.asarray(1.0 - np.sqrt(np.maximum(self.eigenvalues_, 0.0)))
 
     def _needs(self) -> Needs:
         d = self.n_components
@@ -153,12 +164,5 @@ class LLE(Landmarked, AlignmentMethod):
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
         K, errors = aligned(self._alignment, data, self.n_components, run)  # (I - W)'(I - W)
-        pairs, _ = bottom(K, data, self.n_components, run)
-        return Fit(
-            coordinates=pairs.vectors,
-            pairs=pairs,
-            graph=None,
-            extend=ReconstructionRow(float(self.reg), self.reg_when, self.weights),
-            invert=Barycentric(),
-            extra={**errors, "reconstruction_error_": float(pairs.values.sum())},
-        )
+        row = ReconstructionRow(float(self.reg), self.reg_when, self.weights)
+        return selected_bottom(K, data, self.n_components, self.select, row, errors, run)

@@ -18,15 +18,14 @@ from lowfold._core.run import Run
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._lle import modified_alignment
 from lowfold.kernels._patches import Geometry, Patches
-from lowfold.methods._alignment_method import AlignmentMethod, aligned, bottom, patch_corner
+from lowfold.methods._alignment_method import AlignmentMethod, aligned, patch_corner, selected_bottom
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._neighborhood import ByClosedClasses, Needs
-from lowfold.methods._parameters import WIDE_NEIGHBORS
-from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._parameters import WIDE_NEIGHBORS, Selected
 from lowfold.methods._placing.patches import ReconstructionRow
 
 
-class ModifiedLLE(AlignmentMethod):
+class ModifiedLLE(Selected, AlignmentMethod):
     """LLE with several weight vectors per point, which makes it nearly isometric and stable in n_neighbors.
 
     Where a point's local Gram matrix is nearly singular many weights rebuild it equally well, and the one that the
@@ -37,6 +36,7 @@ class ModifiedLLE(AlignmentMethod):
     ----------
     embedding_ : array (n, n_components); natural: orthonormal columns, each summing to 0
     eigenvalues_ : array (n_components,), ascending, the zero of the constant left out
+    selected_ : array (m, n_components), how the coordinates are made of the m eigenvectors looked at
     reconstruction_error_ : float, sum of eigenvalues_
     weight_counts_ : array (n,), number s_i of weight vectors of each point
     neighbors_, graph_, n_neighbors_, component_labels_, bridges_ : neighbourhoods and their pieces
@@ -62,7 +62,7 @@ class ModifiedLLE(AlignmentMethod):
 
     ways_out: ClassVar[tuple[str, str] | None] = (
         "more n_neighbors or a larger reg hold them",
-        "use LTSA, whose coordinates keep lengths, or more n_neighbors",
+        "use select='independent', or LTSA, whose coordinates keep lengths",
     )
 
     def _needs(self) -> Needs:
@@ -76,12 +76,5 @@ class ModifiedLLE(AlignmentMethod):
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
         K, counts = aligned(self._alignment, data, self.n_components, run)
-        pairs, _ = bottom(K, data, self.n_components, run)
-        return Fit(
-            coordinates=pairs.vectors,
-            pairs=pairs,
-            graph=None,
-            extend=ReconstructionRow(float(self.reg), "always", "affine"),
-            invert=Barycentric(),
-            extra={**counts, "reconstruction_error_": float(pairs.values.sum())},
-        )
+        row = ReconstructionRow(float(self.reg), "always", "affine")
+        return selected_bottom(K, data, self.n_components, self.select, row, counts, run)

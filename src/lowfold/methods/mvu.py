@@ -89,6 +89,7 @@ class MVU(GraphMethod):
     eigenvalues_ : array (n_components,), descending
     spectrum_ : array, all eigenvalues of K that are not 0; a gap after the d-th shows the dimension d
     rank_ : int, eigenvalues above 1e-6 of their sum
+    explained_ : float, share of variance_ that the coordinates hold
     variance_ : float, tr K = (1/2n) sum_ij ||y_i - y_j||^2, over all dimensions of K
     explained_ : float, the share of variance_ in the n_components columns
     variance_bound_ : float, n^3 tau^2 / 2 with the longest edge tau: no unfolding has more

@@ -36,6 +36,7 @@ from lowfold.methods._parameters import Affinities, Seeded, Symmetrized
 from lowfold.methods._placing.harmonics import HarmonicRow
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._stages import Stages, walk_stages
+from lowfold.methods._telling import tell_few
 from lowfold.spectral._doors import smallest
 from lowfold.spectral._types import Eigenpairs
 
@@ -130,6 +131,10 @@ class SpectralClustering(ClusterMixin, Affinities, Symmetrized, Seeded, GraphMet
         scale = auto_scale(graph) if self.scale == "auto" else float(self.scale)
         W = weigh(graph, self._weighting(), scale, 0.0)
         pairs = self._bottom(W, run)
+        if data.labels.max(initial=0) == 0:  # in pieces a coordinate may rightly tell a small one
+            tell_few(
+                "SpectralClustering", pairs.vectors, "weights='binary', a larger scale or more n_neighbors hold them"
+            )
         rows = clustered_rows(pairs.vectors, self.laplacian)
         labels, centers = self._assigned(rows, run)
         return Fit(

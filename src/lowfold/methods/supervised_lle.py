@@ -33,6 +33,7 @@ from lowfold.methods._parameters import WIDE_NEIGHBORS
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import ReconstructionRow
 from lowfold.methods._stages import EDGE, Stage, Stages, alignment_stages, degree
+from lowfold.methods._telling import tell_few
 
 CLASS_NEIGHBORS = ("among", "within")
 
@@ -140,6 +141,8 @@ class SupervisedLLE(AlignmentMethod):
     def _recipe(self, data: Connected, run: Run) -> Fit:
         K, extra = aligned(self._alignment, data, self.n_components, run)  # (I - W)'(I - W)
         pairs, _ = bottom(K, data, self.n_components, run)
+        if data.labels.max(initial=0) == 0:  # coordinates tell pieces from each other first, and rightly
+            tell_few("SupervisedLLE", pairs.vectors, "more n_neighbors or a larger reg hold them")
         return Fit(
             coordinates=pairs.vectors,
             pairs=pairs,

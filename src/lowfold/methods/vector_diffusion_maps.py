@@ -12,25 +12,28 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.errors import InvalidInput
+from lowfold._core.errors import AccuracyWarning, InvalidInput
 from lowfold._core.limits import Choice, Int, Null, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold._core.warn import warn
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._connection import Connection, connection, local_dimensions, local_pca, orientation
 from lowfold.kernels._gaussian import auto_scale, gaussian
 from lowfold.methods._base import LearnedMetric
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._independent import telling_columns, varying
 from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._losses import Lowered, no_loss
 from lowfold.methods._neighborhood import Needs
-from lowfold.methods._parameters import Symmetrized
+from lowfold.methods._parameters import SELECTIONS, Symmetrized
 from lowfold.methods._placing.fields import VectorRow, pair_order, vector_features, without_noise
 from lowfold.methods._placing.maps import Barycentric, NearestCorner
 from lowfold.methods._stages import Stages, field_stages
+from lowfold.methods._telling import ENOUGH_TO_TELL
 from lowfold.methods._vector_metric import vector_distances
 from lowfold.methods.locally_linear_isomap import features
 from lowfold.spectral._doors import largest
@@ -52,7 +55,8 @@ class VectorDiffusionMaps(Symmetrized, GraphMethod):
 
     Attributes
     ----------
-    embedding_ : array (n, n_components), features in order of |lambda_k lambda_m|^t
+    embedding_ : array (n, n_components), features in order of |lambda_k lambda_m|^t; with select="independent" without
+        those that tell nothing new
     eigenvalues_ : array (n_eigenvectors,), descending, of S-bar
     pairs_ : array (n_components, 2), the (k, m) of each column
     tangent_dim_ : int; local_dims_ : array (n,), the estimate at each point
@@ -119,6 +123,13 @@ class VectorDiffusionMaps(Symmetrized, GraphMethod):
         "Weight of a point to itself. Among scattered points it gives those far from all others "
         "fields of their own; 0, or a wider `scale`, does not.",
     )
+    select: str = param(
+        "independent",
+        Choice(SELECTIONS),
+        "Which pairs (k, m): the first in the order of |lambda_k lambda_m|^t, as the theory has them; or the first in "
+        "that order that tell something new. On flat data the leading fields are constant, their pairs tell the degree "
+        "of a point and no more, and the next ones come in copies that differ by a rotation.",
+    )
     t: float = param(1.0, Real(0), "Diffusion time. A fraction needs eigenvalues of at least 0.")
 
     reader: ClassVar[Reader] = AnySource(sparse=False)
@@ -144,7 +155,7 @@ class VectorDiffusionMaps(Symmetrized, GraphMethod):
         S = self._connection(graph, bases, scale, run)
         pairs = largest(S.operator, self._eigenvectors(data.n, d), negligible=ZERO, run=run)
         fields = pairs.vectors.reshape(data.n, d, -1)
-        chosen = self._pairs(pairs.values)
+        chosen = self._pairs(fields / np.sqrt(S.degrees)[:, None, None], pairs.values, run)
         sides = orientation(graph, S.transports, S.certainty)
         return Fit(
             coordinates=without_noise(vector_features(fields, pairs.values, chosen, float(self.t))),
@@ -215,13 +226,20 @@ class VectorDiffusionMaps(Symmetrized, GraphMethod):
             )
         return m
 
-    def _pairs(self, values: Floats) -> NDArray[np.int64]:
+    def _pairs(self, fields: Floats, values: Floats, run: Run) -> NDArray[np.int64]:
+        """The pairs of the coordinates; `fields` belong to D^-1 S."""
         if self.t != int(self.t) and values.min() < 0:
             raise InvalidInput(
                 f"t = {self.t:g} needs a fractional power of the negative eigenvalue {values.min():.3g}; use a whole "
                 "t or fewer n_eigenvectors"
             )
-        return pair_order(values, float(self.t), self.n_components)
+        if self.select == "leading":
+            leading = pair_order(values, float(self.t), self.n_components)
+            _tell_constant(vector_features(fields, values, leading, 0.0))
+            return leading
+        every = pair_order(values, float(self.t), len(values) * (len(values) + 1) // 2)
+        F = vector_features(fields, values, every, 0.0)
+        return every[telling_columns(F, self.n_components, run)]
 
     def _corner(self, part: Connected) -> Fit | None:
         """A component with too few points for `tangent_dim` directions or `n_eigenvectors` fields is one point."""
@@ -250,3 +268,15 @@ class VectorDiffusionMaps(Symmetrized, GraphMethod):
         if not isinstance(self._extend, VectorRow):
             raise InvalidInput("this needs one connected model of all points; fit with on_disconnected='connect'")
         return self._extend
+
+
+def _tell_constant(F: Floats) -> None:
+    """Say that features are products of constant fields."""
+    constant = np.flatnonzero(~varying(F))
+    if len(constant) and len(F) >= ENOUGH_TO_TELL:
+        warn(
+            f"{len(constant)} of {F.shape[1]} coordinates of VectorDiffusionMaps are products of fields that are "
+            "constant (or perpendicular) everywhere, as on flat data: they tell the degree of a point and no more; use "
+            "select='independent'",
+            AccuracyWarning,
+        )

@@ -10,7 +10,10 @@ from scipy.sparse import csr_array
 
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold.graph._reach import in_widths, own_reach
 from lowfold.graph._types import Neighbors
+from lowfold.graph._weights import Weights
+from lowfold.kernels._diffusion import common_width
 from lowfold.kernels._gaussian import weigh
 from lowfold.methods._fit import Extension, Looks, Queries, Trained
 from lowfold.methods._placing.walks import query_edges
@@ -31,27 +34,36 @@ class HarmonicRow(Extension):
     symmetrize: str
     values: Floats
     kth_distance: Floats | None
+    local: Floats | None = None
+    tuning: int = 1  # the neighbour whose distance is a new point's own reach
     looks: ClassVar[Looks] = "neighbors"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         edges = self._edges(trained, queries, found, run)
-        w = self._weights(edges.distances)
+        w = self._weights(edges.distances / self._joint(found, edges))
         rows = csr_array((w, edges.indices, edges.indptr), shape=(edges.n, edges.n_points))
         d = np.asarray(rows.sum(axis=1)).reshape(-1, 1) + self.loops
         F = trained.coordinates
         if self.laplacian == "unnormalized":
             return nystrom(rows, F, d - self.loops - self.values)
         if self.laplacian == "naive":
-            W = weigh(trained.edges, self.weights, self.scale, self.loops).matrix()
+            W = self._trained_weights(trained).matrix()
             theta = (F * (W @ F)).sum(axis=0) / (F * F).sum(axis=0)
             return nystrom(rows, F, theta - self.loops)
         if self.laplacian == "random_walk":
             return nystrom(rows, F, d * (1 - self.values) - self.loops)
-        root = np.sqrt(self._degrees(trained))  # symmetric: a = D^1/2 f
+        root = np.sqrt(self._trained_weights(trained).volumes())  # symmetric: a = D^1/2 f
         return nystrom(rows, F / root[:, None], d * (1 - self.values) - self.loops) * np.sqrt(d)
 
-    def _degrees(self, trained: Trained) -> Floats:
-        return weigh(trained.edges, self.weights, self.scale, self.loops).volumes()
+    def _trained_weights(self, trained: Trained) -> Weights:
+        return weigh(in_widths(trained.edges, self.local), self.weights, self.scale, self.loops)
+
+    def _joint(self, found: Neighbors, edges: Neighbors) -> Floats | float:
+        """The wider of the widths at the ends of every edge; a new point's is that of its `tuning`-th neighbour."""
+        if self.local is None:
+            return 1.0
+        own = np.maximum(1.0, own_reach(found, self.tuning) / common_width(self.scale))
+        return np.maximum(own[edges.rows()], self.local[edges.indices])
 
     def _weights(self, lengths: Floats) -> Floats:
         if self.weights == "affinity":

@@ -15,7 +15,7 @@ from lowfold.graph._radius import within_radius
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Measured, Pairs
 from lowfold.graph._types import Neighbors
-from lowfold.kernels._diffusion import Profile
+from lowfold.kernels._diffusion import Profile, common_width
 from lowfold.methods._fit import Extension, Looks, Queries, Trained, known_source
 from lowfold.spectral._nystrom import nystrom
 
@@ -122,7 +122,7 @@ class DiffusionRow(Extension):
         if self.weights == "precomputed":
             k = edges.distances
         else:
-            k = profile(edges.distances**2, self._product(trained, queries, edges, run))
+            k = profile(edges.distances**2, self._product(profile, trained, queries, edges, run))
         q: Floats = np.bincount(edges.rows(), k, minlength=edges.n).astype(np.float64)
         if not (q > 0).all():
             raise InvalidInput(
@@ -140,11 +140,20 @@ class DiffusionRow(Extension):
             return all_pairs(trained, queries)
         return within_radius(known_source(trained.source), self.reach, queries=queries, run=run)
 
-    def _product(self, trained: Trained, queries: Queries, edges: Neighbors, run: Run) -> Floats | float:
-        """t_x t_j. The nearest point stands for x, as x_i does in its own row: t_x is of the one after `tuning`."""
+    def _product(
+        self, profile: Profile, trained: Trained, queries: Queries, edges: Neighbors, run: Run
+    ) -> Floats | float:
+        """`Profile.joint` of the new points and those at the other ends of their edges."""
         if self.local is None:
             return 1.0
+        return profile.joint(self._local(trained, queries, run)[edges.rows()], self.local[edges.indices])
+
+    def _local(self, trained: Trained, queries: Queries, run: Run) -> Floats:
+        """The new points' own scales. The nearest point stands for x, as x_i does in its own row: t_x is the distance
+        to the one after `tuning`.
+        """
         source = known_source(trained.source)
-        near = nearest(source, min(self.tuning + 1, source.n), queries=queries, run=run)
-        t = near.kth_distance()
-        return np.where(t > 0, t, self.local.min())[edges.rows()] * self.local[edges.indices]
+        t = nearest(source, min(self.tuning + 1, source.n), queries=queries, run=run).kth_distance()
+        if self.weights == "self_tuning":
+            return np.where(t > 0, t, np.asarray(self.local).min())
+        return np.maximum(1.0, t / common_width(self.scale))

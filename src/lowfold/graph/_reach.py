@@ -1,0 +1,49 @@
+"""One reach for all points, wide enough for the sparse ones: what a kernel needs whose density is to be taken out.
+
+A kernel that is cut at the k-th neighbour is narrow where points are dense; its walk keeps the density, whatever it is
+divided by afterwards. Cut at one distance it is the same kernel everywhere. Points farther than that from their k-th
+neighbour have a longer reach of their own, else they would hang on a weight of zero: Berry & Harlim (2016),
+doi:10.1016/j.acha.2015.01.001, let the width vary everywhere, which needs the dimension to take the density out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lowfold._core.types import Floats
+from lowfold.graph._source import Measured, Points, Source
+from lowfold.graph._types import Graph, Neighbors
+
+REGULAR = 0.99  # share of the points that the common reach suffices for, where it is not too long for the others
+MOST = 12  # times the neighbours asked for, that a point has on average: what the solve may cost
+SHARE = 10  # one in so many of the points is near, at most
+SAMPLE = 200  # points whose distances to all others are looked at
+
+
+def own_reach(near: Neighbors, k: int) -> Floats:
+    """Distance of every point to its k-th neighbour, or to its last one where there are fewer; 0 without any."""
+    last = near.indptr[:-1] + np.minimum(near.counts, k) - 1
+    return np.where(near.counts > 0, near.distances[np.maximum(last, 0)], 0.0)
+
+
+def common_reach(source: Source | None, t: Floats, k: int) -> float:
+    """The distance to the k-th neighbour (t) that REGULAR of the points have, or that at which points have
+    MOST k neighbours or one in SHARE of all points on average, if that is shorter; at least the median of t.
+    """
+    n = len(t)
+    reach = float(np.quantile(t, REGULAR))
+    room = min(MOST * k, max(n // SHARE, k))
+    if source is not None and not isinstance(source, Measured) and room < n - 1:
+        rows = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.int64))
+        D = source.rows(source.X[rows]) if isinstance(source, Points) else source.distances[rows].astype(np.float64)
+        reach = min(reach, float(np.quantile(D[np.isfinite(D)], (room + 1) / n)))
+    reach = max(reach, float(np.median(t)))
+    return reach if reach > 0 else float(t.max(initial=0.0)) or 1.0
+
+
+def in_widths(graph: Graph, local: Floats | None) -> Graph:
+    """The graph with lengths in units of the wider of the two widths at their ends; itself for None."""
+    if local is None:
+        return graph
+    joint = np.maximum(local[graph.rows()], local[graph.indices])
+    return Graph(graph.indptr, graph.indices, graph.lengths / joint)

@@ -1,0 +1,121 @@
+"""The automatic scale: sparse tails and outliers stay attached, and alpha = 1 takes an uneven density out."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import lowfold
+from lowfold._core.errors import AccuracyWarning
+from lowfold.graph._reach import REGULAR, common_reach, own_reach
+from lowfold.graph._search import nearest
+from lowfold.graph._source import Points
+from lowfold.methods._telling import held_by_few
+from lowfold.metrics._resolve import resolve_metric
+
+PROFILES = {
+    "wave": lambda a: 1 + 0.8 * np.cos(a),
+    "bump": lambda a: 1 + 8 * np.exp(-(((a - 3) / 0.4) ** 2)),
+    "step": lambda a: np.where(a < np.pi, 1.0, 6.0),
+}
+
+
+def uneven_circle(n: int, seed: int, profile: str) -> tuple[np.ndarray, np.ndarray]:
+    grid = np.linspace(0, 2 * np.pi, 5001)
+    mass = np.cumsum(PROFILES[profile](grid))
+    angle = np.interp(np.random.default_rng(seed).random(n), mass / mass[-1], grid)
+    return np.column_stack([np.cos(angle), np.sin(angle)]), angle
+
+
+def angle_error(Y: np.ndarray, angle: np.ndarray) -> float:
+    """Mean error after the best rotation and reflection."""
+    found, errors = np.arctan2(Y[:, 1], Y[:, 0]), []
+    for sign in (1, -1):
+        turn = np.exp(1j * (sign * found - angle))
+        errors.append(np.abs(np.angle(turn / turn.mean())).mean())
+    return float(min(errors))
+
+
+@pytest.mark.parametrize("seed", [31, 32])
+@pytest.mark.parametrize("profile", sorted(PROFILES))
+def test_density_is_taken_out_of_a_circle(profile: str, seed: int) -> None:
+    X, angle = uneven_circle(1500, seed, profile)
+    assert angle_error(lowfold.DiffusionMaps(2).fit(X).embedding_, angle) < 0.1
+    cut = lowfold.DiffusionMaps(2, n_neighbors=40).fit(X)
+    assert angle_error(cut.embedding_, angle) > 0.2  # a kernel cut at the k-th neighbour keeps the density
+
+
+def test_the_complete_kernel_has_a_scale_that_it_can_use() -> None:
+    X, angle = uneven_circle(800, 33, "wave")
+    model = lowfold.DiffusionMaps(2, threshold=0.0).fit(X)
+    assert angle_error(model.embedding_, angle) < 0.15
+    assert model.scale_ > 1e-3
+
+
+def tailed_sheet(seed: int, tail: str) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    U = rng.normal(size=(500, 2)) if tail == "gauss" else rng.standard_t(2.5, size=(500, 2))
+    return np.column_stack([1.4 * U[:, 0], U[:, 1], 0.05 * U[:, 0] ** 2])
+
+
+@pytest.mark.parametrize("seed", [41, 42])
+@pytest.mark.parametrize("tail", ["gauss", "student"])
+@pytest.mark.parametrize("parameters", [{}, {"n_neighbors": 8}, {"threshold": 0.0}])
+def test_no_coordinate_is_one_point_of_a_tail(tail: str, seed: int, parameters: dict) -> None:
+    model = lowfold.DiffusionMaps(2, **parameters).fit(tailed_sheet(seed, tail))
+    assert len(held_by_few(model.embedding_)) == 0
+    assert (model.eigenvalues_ < 1 - 1e-6).all()
+
+
+@pytest.mark.parametrize("name", ["LaplacianEigenmaps", "DiffusionMaps"])
+@pytest.mark.parametrize("seed", [51, 52])
+def test_outliers_of_a_table_hold_no_coordinate(name: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(200, 5)) * [2, 1, 1, 1, 1]
+    X[:4] *= rng.uniform(5, 20, size=(4, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AccuracyWarning)
+        assert len(held_by_few(getattr(lowfold, name)(2).fit(X).embedding_)) == 0
+    if name == "DiffusionMaps":
+        with pytest.warns(AccuracyWarning, match="points or fewer"):
+            assert len(held_by_few(lowfold.DiffusionMaps(2, scale="mean").fit(X).embedding_)) > 0
+
+
+@pytest.mark.parametrize(("name", "exact"), [("LaplacianEigenmaps", 0.05), ("DiffusionMaps", 1e-5)])
+def test_new_points_where_the_kernel_is_wider(name: str, exact: float) -> None:
+    X = tailed_sheet(43, "student")
+    model = getattr(lowfold, name)(2).fit(X)
+    assert model.local_scales_.max() > 1
+    moved = model.transform(X + 1e-10)
+    assert np.abs(moved - model.embedding_).max() < exact * np.abs(model.embedding_).max()
+    assert np.allclose((model.operator().dense() - model.operator().dense().T), 0)
+
+
+def test_reach_suffices_for_nearly_all_points() -> None:
+    X = np.random.default_rng(0).random((400, 2))
+    source = Points(X, resolve_metric("euclidean", None, None))
+    t = own_reach(nearest(source, 10), 10)
+    assert np.isclose((t <= common_reach(source, t, 10)).mean(), REGULAR, atol=0.01)
+    assert common_reach(source, np.zeros(400), 10) > 0
+
+
+def test_landmarks_of_repeated_rows_are_different_points() -> None:
+    for seed in (0, 1):
+        X = np.random.default_rng(seed).normal(size=(90, 3)) * [1, 1, 0.05]
+        model = lowfold.LandmarkMVU(2, landmarks=20).fit(np.vstack([X, X[:30]]))
+        assert len(np.unique(np.vstack([X, X[:30]])[model.landmarks_], axis=0)) == len(model.landmarks_)
+        assert model.reconstruction_error_ < 0.2
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_fields_of_flat_data_tell_places(seed: int) -> None:
+    P = np.random.default_rng(seed).random((400, 2)) * [1.4, 1.0]
+    X = np.column_stack([P, np.zeros(400)])
+    model = lowfold.VectorDiffusionMaps(2, tangent_dim=2).fit(X)
+    A = np.column_stack([model.embedding_, np.ones(400)])
+    left = P - A @ np.linalg.lstsq(A, P, rcond=None)[0]
+    assert (1 - left.var(axis=0) / P.var(axis=0)).min() > 0.7
+    with pytest.warns(AccuracyWarning, match="select='independent'"):
+        lowfold.VectorDiffusionMaps(2, tangent_dim=2, select="leading").fit(X)
