@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +106,7 @@ def _tree_candidates(F: AnyFloats, G: AnyFloats, reach: Floats, run: Run) -> tup
     rows, columns = [], []
     for part in block_slices(len(F), 50_000):
         lists = tree.query_ball_point(F[part], wide[part], workers=jobs, return_sorted=False)
-        rows.append(np.fromiter((q for found in lists for q in found), dtype=np.int64, count=int(counts[part].sum())))
+        rows.append(np.fromiter(chain.from_iterable(lists), dtype=np.int64, count=int(counts[part].sum())))
         columns.append(np.repeat(np.arange(part.start, part.stop), counts[part]))
     return np.concatenate(rows), np.concatenate(columns)
 
