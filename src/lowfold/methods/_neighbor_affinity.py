@@ -21,6 +21,7 @@ from lowfold.optimize._neighbor import DenseAffinities, SparseAffinities
 from lowfold.optimize._perplexity import Bandwidths, joint_bandwidth, row_bandwidths, row_probabilities
 from lowfold.optimize._stress import Computed, PairTerms
 
+EXACT = 1_000  # points up to which t-SNE takes P of all pairs: reading so large a P in each step takes the time
 HELD = 4_096  # points up to which P is one block in memory; beyond, its strips are made when they are needed
 ROWS = 256  # of distances to all points that are worked on at a time
 PERPLEXITY = 30.0  # the default, in the middle of the 5 to 50 of van der Maaten & Hinton (2008)

@@ -15,7 +15,7 @@ from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Data
-from lowfold.methods._neighbor_affinity import HELD, dense_affinities, measured_only, neighbor_affinities
+from lowfold.methods._neighbor_affinity import EXACT, dense_affinities, measured_only, neighbor_affinities
 from lowfold.methods._neighbor_embedding import NeighborEmbedding
 from lowfold.optimize._neighbor import Affinities, FFTCost, SparseAffinities, TSNECost
 
@@ -73,7 +73,7 @@ class TSNE(NeighborEmbedding):
         '"exact": all pairs in P and in the repulsion. "neighbors": P of the 3 perplexity nearest '
         'neighbours only, repulsion over all pairs. "fft": the same P, repulsion interpolated on a '
         'grid by openTSNE (extra `tsne`), for many points; at most 2 components. "auto" is exact up '
-        'to 4,096 points, then "neighbors"; the latter also for sparse distances.',
+        'to 1,000 points, then "neighbors"; the latter also for sparse distances.',
     )
     init: Any = param(
         "pca",
@@ -108,7 +108,7 @@ class TSNE(NeighborEmbedding):
     def _method(self, data: Data) -> str:
         if self.method != "auto":
             return str(self.method)
-        return "neighbors" if data.n > HELD or measured_only(data) else "exact"
+        return "neighbors" if data.n > EXACT or measured_only(data) else "exact"
 
     def _affinities(self, data: Data, perplexity: float, run: Run) -> Affinities:
         if self._method(data) == "exact":
