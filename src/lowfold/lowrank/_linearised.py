@@ -23,6 +23,7 @@ from lowfold.spectral._doors import smallest
 from lowfold.spectral._types import Eigenpairs, fix_signs
 
 CUT = 0.98  # of the sum of squares: what it leaves out is mostly noise, measured on images
+SHARED = 1e-6  # shares of energy that differ less are the same
 BEARABLE = 4  # points for every feature, below which the map fits the noise
 
 
@@ -62,7 +63,7 @@ def linearised(
     if energy is None:
         many = BEARABLE * X.shape[1] > len(X) and axes.count(CUT) > d
         energy = min(CUT if many else 1.0, axes.share)
-    elif isinstance(X, SparseRows) and energy > axes.share + 1e-6:
+    elif isinstance(X, SparseRows) and energy > axes.share + SHARED:
         raise InvalidInput(
             f"energy must be at most {axes.share:.2f} here, what the first {len(axes.s)} axes of these sparse rows "
             f"hold; got {energy:g}: leave it at None, or take fewer rows or columns"

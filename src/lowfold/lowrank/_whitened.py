@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lowfold._core.parallel import block_slices
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.stacks import stacked_eigh
@@ -18,6 +19,7 @@ from lowfold._core.types import AnyFloats, Floats
 from lowfold.lowrank._principal import LOST, range_basis
 from lowfold.lowrank._sparse_axes import SparseScatter
 from lowfold.spectral._doors import largest
+from lowfold.spectral._types import NEGLIGIBLE
 
 WHOLE = 4_000  # points or terms up to which all axes of sparse rows are computed: a dense matrix of that side
 LEADING = 300  # axes beyond it; topics of texts are counted in tens
@@ -39,7 +41,7 @@ class Whitened:
         """How many leading axes hold that share of the sum of squares; all where they do not."""
         if energy >= 1 or not len(self.s):
             return len(self.s)
-        enough = np.cumsum(self.s**2) >= (energy - 1e-12) * self.total
+        enough = np.cumsum(self.s**2) >= (energy - ROUNDING) * self.total
         return int(np.argmax(enough)) + 1 if enough.any() else len(self.s)
 
     def leading(self, r: int) -> Whitened:
@@ -74,7 +76,7 @@ def _sparse(X: SparseRows, mean: Floats, weights: Floats | None, run: Run) -> Wh
         values, vectors = stacked_eigh(S.dense())
         values, vectors = values[::-1], vectors[:, ::-1]
     else:
-        pairs = largest(S, LEADING, negligible=1e-10, run=replace(run, solver="auto", verbose=False))
+        pairs = largest(S, LEADING, negligible=NEGLIGIBLE, run=replace(run, solver="auto", verbose=False))
         values, vectors = pairs.values, pairs.vectors
     kept = int((values > LOST**2 * max(float(values[0]), np.finfo(float).tiny)).sum())
     values, vectors = values[:kept], np.ascontiguousarray(vectors[:, :kept])

@@ -111,15 +111,16 @@ def _sizes(model: Any) -> dict[str, int] | str:
         return "coordinates or their map are no matrices of numbers"
     if Y.shape[1] != normal.shape[1]:
         return f"coordinates have {Y.shape[1]} columns and their map {normal.shape[1]}"
-    with np.errstate(all="ignore"):
-        solvable = np.isfinite(normal).all() and np.linalg.cond(normal) < 1 / np.finfo(float).eps
-    if not solvable:
+    if not _in_range(normal) or np.linalg.cond(normal) > 1 / np.finfo(float).eps:
         return "the map of the coordinates is not finite, or cannot be undone"
     embedding = getattr(model, "embedding_", None)
     if embedding is not None and not (_floats(embedding, 2) and embedding.shape[1] == normal.shape[1]):
         return "embedding_ is no matrix of numbers with a column per component"
     if getattr(model, "_dtype", "float64") not in ("float32", "float64"):
         return "its numbers are of no known type"
+    sides = getattr(model, "shape_", (getattr(model, "n_matrices_", 1),))
+    if not isinstance(sides, tuple) or not all(type(side) is int and side > 0 for side in sides):
+        return "the shape of its samples is not made of whole numbers"
     sizes = {"d": int(normal.shape[1])}
     if len(Y):
         sizes["n"] = len(Y)
@@ -175,7 +176,7 @@ def _of_part(part: Any, known: Mapping[str, int]) -> str | None:
     """One part, and those inside it; a part with training data of its own has their number of points."""
     name = type(part).__name__
     sizes = dict(known)
-    own = getattr(part, "trained", None)
+    own: Any = getattr(part, "trained", None)
     words = _plain_fields(part)
     if words is not None:
         return words
@@ -213,7 +214,7 @@ def _plain_fields(part: Any) -> str | None:
         right = isinstance(value, PLAIN[kind]) and (kind == "bool" or not isinstance(value, bool))
         if right and kind in ("float", "int"):
             endless = field.name == "reach" and value == np.inf
-            right = endless or (bool(np.isfinite(value)) and (field.name not in POSITIVE or value >= 0))
+            right = endless or (abs(value) < LARGEST and (field.name not in POSITIVE or value >= 0))
         if not right:
             return f"{field.name} of {type(part).__name__} is {str(value)[:20]!r}"
     return None
