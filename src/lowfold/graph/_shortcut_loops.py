@@ -121,6 +121,15 @@ def _pop(keys, items, size):
 
 
 @njit(nogil=True, cache=True)
+def _grown(values, count, capacity):
+    """More room for the first `count` values; one by one, for an assignment of slices compiles for seconds."""
+    out = np.empty(capacity, values.dtype)
+    for i in range(count):
+        out[i] = values[i]
+    return out
+
+
+@njit(nogil=True, cache=True)
 def detours(indptr, indices, lengths, kept, tails, heads, reach, most, out):
     """out[s] = length of the way from tails[s] to heads[s] over the kept entries; inf where it is longer than reach[s]
     or there is none, NaN where `most` vertices were settled before it was known.
@@ -151,15 +160,9 @@ def detours(indptr, indices, lengths, kept, tails, heads, reach, most, out):
             need = max(size, seen) + indptr[v + 1] - indptr[v]
             if need > capacity:
                 capacity = 2 * need
-                more = np.empty(capacity)
-                more[:size] = keys[:size]
-                keys = more
-                wide = np.empty(capacity, np.int64)
-                wide[:size] = items[:size]
-                items = wide
-                wide = np.empty(capacity, np.int64)
-                wide[:seen] = touched[:seen]
-                touched = wide
+                keys = _grown(keys, size, capacity)
+                items = _grown(items, size, capacity)
+                touched = _grown(touched, seen, capacity)
             for e in range(indptr[v], indptr[v + 1]):
                 if not kept[e]:
                     continue
