@@ -121,23 +121,14 @@ def _pop(keys, items, size):
 
 
 @njit(nogil=True, cache=True)
-def _grown(values, count, capacity):
-    """More room for the first `count` values; one by one, for an assignment of slices compiles for seconds."""
-    out = np.empty(capacity, values.dtype)
-    for i in range(count):
-        out[i] = values[i]
-    return out
-
-
-@njit(nogil=True, cache=True)
 def detours(indptr, indices, lengths, kept, tails, heads, reach, most, out):
     """out[s] = length of the way from tails[s] to heads[s] over the kept entries; inf where it is longer than reach[s]
     or there is none, NaN where `most` vertices were settled before it was known.
     """
     n = len(indptr) - 1
     label = np.full(n, np.inf)
-    capacity = 1024
-    keys, items, touched = np.empty(capacity), np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+    pushes = len(indices) + 1  # every entry is looked at once at most; pages that are not used cost nothing
+    keys, items, touched = np.empty(pushes), np.empty(pushes, np.int64), np.empty(n, np.int64)
     for s in range(len(tails)):
         source, target, limit = tails[s], heads[s], reach[s]
         label[source] = 0.0
@@ -157,12 +148,6 @@ def detours(indptr, indices, lengths, kept, tails, heads, reach, most, out):
             if settled > most:
                 answer = np.nan
                 break
-            need = max(size, seen) + indptr[v + 1] - indptr[v]
-            if need > capacity:
-                capacity = 2 * need
-                keys = _grown(keys, size, capacity)
-                items = _grown(items, size, capacity)
-                touched = _grown(touched, seen, capacity)
             for e in range(indptr[v], indptr[v + 1]):
                 if not kept[e]:
                     continue

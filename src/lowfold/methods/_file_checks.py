@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import prod
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -69,6 +70,7 @@ BOUNDS: Mapping[tuple[str, str], str] = {
 }
 """Whole numbers -> the letter that they stay below; q+ may reach it, P- may be -1 as well; all others are floats."""
 
+READ_FROM: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # models that came from a file, and which
 LARGEST = 1e150  # squares of the largest data (1e70) and what is left of them after a division
 ENDLESS = ("kth_distance", "local", "distances")  # inf is one of their values
 PLAIN = {"float": (int, float), "int": (int,), "bool": (bool,), "str": (str,)}
@@ -295,7 +297,7 @@ def told_as_damage(model: Any) -> Iterator[None]:
     except LowfoldError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, np.linalg.LinAlgError) as error:
-        source = getattr(model, "_read_from", None)
+        source = READ_FROM.get(model)
         if source is None or not _while_placing(error):
             raise
         words = " ".join(str(error).split())[:120]

@@ -24,7 +24,7 @@ from lowfold._core.limits import check_limits
 from lowfold.datasets._file_table import existing_file, parsing, refuse
 from lowfold.datasets._read_arrays import _npy
 from lowfold.datasets._write_table import replacing
-from lowfold.methods._file_checks import misfit
+from lowfold.methods._file_checks import READ_FROM, misfit
 from lowfold.methods._pipeline_files import decoded_pipeline, encoded_steps, is_pipeline
 from lowfold.methods.registry import BY_NAME
 from lowfold.methods.registry import load as load_class
@@ -380,7 +380,7 @@ def _assembled(cls: Any, params: dict[str, Any], fitted: dict[str, Any], path: o
             refuse(path, f"holds a value {key[:50]!r}, which is no fitted attribute of {name}")
         setattr(model, key, value)
     _check_model(model, path)
-    model._read_from = str(path)
+    READ_FROM[model] = str(path)
     return model
 
 
