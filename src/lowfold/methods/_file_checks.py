@@ -8,9 +8,11 @@ NumPy is told in words (`told_as_damage`).
 from __future__ import annotations
 
 import dataclasses
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import prod
+from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,6 +20,7 @@ import numpy as np
 
 from lowfold._core.errors import FileProblem, LowfoldError
 from lowfold._core.sparse_rows import SparseRows
+from lowfold.datasets._file_table import refuse
 from lowfold.graph._search import SEARCHES
 from lowfold.graph._source import Measured, Pairs, Points
 from lowfold.graph._types import Graph
@@ -284,6 +287,17 @@ def _whole(array: Any, ndim: int) -> bool:
 
 def _number(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+def check_members(archive: zipfile.ZipFile, file: Path, text: str) -> None:
+    """Nothing is packed, so that no member can be larger than the file; no two members share bytes."""
+    members = archive.infolist()
+    names = [info.filename for info in members]
+    if text not in names:
+        refuse(file, f"is not a model of lowfold: it has no {text}")
+    packed = any(info.compress_type != zipfile.ZIP_STORED for info in members)
+    if packed or len(set(names)) < len(names) or sum(info.file_size for info in members) > file.stat().st_size:
+        refuse(file, "is not a model that lowfold wrote: its parts are packed, doubled or larger than the file")
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from lowfold._core.limits import check_limits
 from lowfold.datasets._file_table import existing_file, parsing, refuse
 from lowfold.datasets._read_arrays import _npy
 from lowfold.datasets._write_table import replacing
-from lowfold.methods._file_checks import READ_FROM, misfit
+from lowfold.methods._file_checks import READ_FROM, check_members, misfit
 from lowfold.methods._pipeline_files import decoded_pipeline, encoded_steps, is_pipeline
 from lowfold.methods.registry import BY_NAME
 from lowfold.methods.registry import load as load_class
@@ -144,7 +144,7 @@ def load(path: str | Path) -> Any:
         refuse(path, "is not a model of lowfold: it is no zip archive, or it is cut short")
     try:
         with parsing(path, "model of lowfold"), zipfile.ZipFile(file) as archive:
-            _check_members(archive, file)
+            check_members(archive, file, TEXT)
             content = json.loads(archive.read(TEXT))
             reader = _Reader(archive, str(path))
             if isinstance(content, dict) and content.get("class") == "Pipeline":
@@ -320,17 +320,6 @@ class _Reader:
 def _part(name: str) -> Any:
     """A class of the list above."""
     return getattr(importlib.import_module(CLASSES[name]), name)
-
-
-def _check_members(archive: zipfile.ZipFile, file: Path) -> None:
-    """Nothing is packed, so that no member can be larger than the file; no two members share bytes."""
-    members = archive.infolist()
-    names = [info.filename for info in members]
-    if TEXT not in names:
-        refuse(file, f"is not a model of lowfold: it has no {TEXT}")
-    packed = any(info.compress_type != zipfile.ZIP_STORED for info in members)
-    if packed or len(set(names)) < len(names) or sum(info.file_size for info in members) > file.stat().st_size:
-        refuse(file, "is not a model that lowfold wrote: its parts are packed, doubled or larger than the file")
 
 
 LACKING = "is not a readable model: its text lacks the format, the parameters or the fitted values"
