@@ -110,7 +110,7 @@ def _sizes(model: Any) -> dict[str, int] | str:
     normal: Any = getattr(model, "_normal", None)
     assert isinstance(trained, Trained)
     Y = trained.coordinates
-    if _floats(Y, 2) and np.nanmax(np.abs(Y), initial=0.0) > LARGEST:
+    if _floats(Y, 2) and float(np.nanmax(np.abs(Y), initial=0.0)) > LARGEST:
         return "the coordinates are not finite"
     if not _floats(Y, 2) or not _floats(normal, 2) or normal.shape[0] != normal.shape[1] or normal.shape[0] < 1:
         return "coordinates or their map are no matrices of numbers"
@@ -274,7 +274,9 @@ def _patches(part: Any, sizes: Mapping[str, int]) -> str | None:
 
 
 def _in_range(array: Any, *, endless: bool = False) -> bool:
-    return not np.isnan(array).any() and bool((np.abs(array[np.isfinite(array)] if endless else array) < LARGEST).all())
+    inside = array[np.isfinite(array)] if endless else array
+    largest = float(np.abs(inside).max(initial=0.0))  # NaN is below nothing
+    return largest < LARGEST and not np.isnan(array).any()
 
 
 def _floats(array: Any, ndim: int) -> bool:
