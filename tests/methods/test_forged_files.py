@@ -22,7 +22,7 @@ def failures(model: object, new: np.ndarray, folder: Path, *, scalars: bool) -> 
     found = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        assert verdict(lowfold.load, file, new, LowfoldError) == ""
+        lowfold.load(file).transform(new)
         for words, forged in forgeries(file, scalars=scalars):
             answer = verdict(lowfold.load, forged, new, LowfoldError)
             if answer:

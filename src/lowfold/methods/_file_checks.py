@@ -45,7 +45,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "PatchMap": {"indptr": "p", "members": "q"},
     "Piece": {"rows": "n", "offset": "d"},
     "Pieces": {"piece_of": "n"},
-    "RandomMap": {"kept": "d D", "mean": "D", "turn": "d d"},
+    "RandomMap": {"kept": "D d", "mean": "D", "turn": "d d"},
     "SparseErrorRow": {"mean": "D", "V": "D d"},
     "StressRow": {"knots": "h", "heights": "h"},
     "ThroughLandmarks": {"landmarks": "m"},
@@ -203,6 +203,8 @@ def _of_part(part: Any, known: Mapping[str, int]) -> str | None:
 
 
 def _inside(part: Any, sizes: Mapping[str, int]) -> str | None:
+    if type(part).__name__ == "Combined":  # of more columns than come out
+        sizes = {**sizes, "d": part.coordinates.shape[1]}
     inner = [getattr(part, field, None) for field in ("extend", "inner", "invert")]
     inner += list(getattr(part, "pieces", ()))
     return next((words for one in inner if one is not None and (words := _of_part(one, sizes)) is not None), None)
