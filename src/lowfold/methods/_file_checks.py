@@ -24,6 +24,7 @@ from lowfold.datasets._file_table import refuse
 from lowfold.graph._search import SEARCHES
 from lowfold.graph._source import Measured, Pairs, Points
 from lowfold.graph._types import Graph
+from lowfold.lowrank._random_projection import RANDOM_KINDS
 from lowfold.methods._fit import Trained
 
 SHAPES: Mapping[str, Mapping[str, str]] = {
@@ -197,6 +198,8 @@ def _of_part(part: Any, known: Mapping[str, int]) -> str | None:
         sizes["P"] = len(part.pieces)
     if name == "MultilinearMap":
         return _modes(part, sizes)
+    if name == "RandomMap" and not _drawn(part, sizes):
+        return "the rule of RandomMap is for other sizes"
     if name == "VectorRow" and part.bases.shape[1] < 1:
         return "bases of VectorRow are empty"
     return _arrays(part, sizes) or _patches(part, sizes) or _inside(part, sizes)
@@ -253,6 +256,13 @@ def _arrays(part: Any, known: Mapping[str, int]) -> str | None:
             if array.min() < low or array.max() >= high:
                 return f"{field} of {name} points outside"
     return None
+
+
+def _drawn(part: Any, sizes: Mapping[str, int]) -> bool:
+    """Whether the rule of a random matrix is one of this model."""
+    seeds = isinstance(part.seed, tuple) and all(type(one) is int and one >= 0 for one in part.seed)
+    known = part.kind in RANDOM_KINDS and 0 < part.density <= 1
+    return seeds and known and (part.D, part.k) == (sizes["D"], sizes["d"])
 
 
 def _modes(part: Any, sizes: Mapping[str, int]) -> str | None:
