@@ -125,7 +125,7 @@ def test_bad_options_and_paths(tmp_path):
     for options, words in [
         ({"delimiter": ",,"}, "one character"),
         ({"header": "yes"}, "'auto', True or False"),
-        ({"missing": "drop"}, "'error' or 'keep'"),
+        ({"missing": "zero"}, "'error', 'keep'"),
         ({"ids": 3}, "ids must be"),
     ]:
         with pytest.raises(InvalidInput, match=words):

@@ -11,6 +11,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold.graph import _sweeps
 from lowfold.graph._dijkstra import dijkstra, dijkstra_matrix, floyd_warshall, smaller_of_both, symmetric_dijkstra
 from lowfold.graph._paths import seeded_paths, shortest_paths
+from lowfold.graph._types import Graph
 
 SEEDS = [0, 1, 2]
 
@@ -387,3 +388,17 @@ def test_smaller_of_both_directions(seed):
 def test_smaller_of_both_directions_need_not_be_a_metric():
     after = smaller_of_both(dijkstra_matrix(*rows_of(3, [0, 2], [1, 1], [1.0, 1.0])))
     assert after[0, 1] + after[1, 2] < after[0, 2]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_scipy_gives_the_same_bits_where_nothing_is_compiled(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    edges = np.unique(np.sort(rng.integers(0, 70, size=(300, 2)), axis=1), axis=0)
+    edges = edges[edges[:, 0] != edges[:, 1]]
+    graph = Graph.from_edges(70, edges, rng.random(len(edges)) + 0.01)
+    rows = graph.indptr, graph.indices, graph.lengths
+    ours = [shortest_paths(*rows), shortest_paths(*rows, [3, 9], [1, 2, 5])]
+    monkeypatch.setattr("lowfold.graph._paths.ready", lambda module: False)
+    monkeypatch.setattr("lowfold.graph._paths.sweep", None)  # would not be reached
+    assert np.array_equal(shortest_paths(*rows), ours[0])
+    assert np.array_equal(shortest_paths(*rows, [3, 9], [1, 2, 5]), ours[1])

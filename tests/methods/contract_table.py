@@ -399,6 +399,7 @@ CONTRACT: dict[str, Case] = {
         other_values={
             **NEIGHBOUR,
             "affinities": "joint",
+            "dof": 2.0,
             "method": ("neighbors", None, {"perplexity": 5.0}),
             "init": "random",
             "early_exaggeration": 4.0,

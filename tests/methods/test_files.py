@@ -379,3 +379,12 @@ def test_a_model_of_landmarks_comes_back(tmp_path: Path) -> None:
     back = lowfold.load(tmp_path / "model.lowfold")
     assert back.graph_.n == 30
     assert same(back.transform(new), model.transform(new))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("LaplacianEigenmaps", {"select": "independent"}), ("LTSA", {"landmarks": 40})]
+)
+def test_parts_inside_parts_come_back(name: str, options: dict[str, Any], tmp_path: Path) -> None:
+    model, new = fitted(name, points(80), **options), points(5, seed=1)
+    lowfold.save(tmp_path / "m", model)
+    assert same(lowfold.load(tmp_path / "m").transform(new), model.transform(new))

@@ -162,3 +162,11 @@ def test_sparse_and_dense_distances_of_new_points_may_be_mixed() -> None:
     expected = dense.transform(rows)
     for placed in (dense.transform(sparse_rows), sparse.transform(rows), sparse.transform(sparse_rows)):
         assert np.allclose(np.abs(placed), np.abs(expected), atol=1e-5)
+
+
+def test_reconstruction_error_is_that_of_scikit_learn() -> None:
+    from sklearn import manifold
+
+    roll = lowfold.datasets.swiss_roll(120, random_state=3)
+    ours = lowfold.Isomap(2, n_neighbors=12, on_shortcut="ignore").fit(roll.X).reconstruction_error()
+    assert np.isclose(ours, manifold.Isomap(n_neighbors=12).fit(roll.X).reconstruction_error(), rtol=1e-8)

@@ -59,3 +59,10 @@ def test_the_score_chooses_the_dimension() -> None:
 def test_what_is_no_number_of_components(bad: object) -> None:
     with pytest.raises(ValueError, match="n_components of PCA must be"):
         lowfold.PCA(bad).fit(planes())
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_covariance_of_the_model_is_that_of_scikit_learn(d: int) -> None:
+    X = np.random.default_rng(d).normal(size=(40, 5)) * [1, 2, 3, 4, 5]
+    expected = decomposition.PCA(d).fit(X).get_covariance()
+    assert np.allclose(lowfold.PCA(d).fit(X).get_covariance(), expected)

@@ -63,6 +63,10 @@ METHODS = {
     "MetricMDS": {"max_iter": 50},
     "SpectralClustering": {"n_neighbors": 8},
     "NMF": {},
+    "LPP": {"n_neighbors": 8},
+    "NPE": {"n_neighbors": 8},
+    "LinearLTSA": {"n_neighbors": 8},
+    "KernelLPP": {"n_neighbors": 8, "gamma": 0.1},
 }
 
 
@@ -80,6 +84,16 @@ def test_methods_give_what_they_give_for_dense_rows(name: str) -> None:
     assert np.abs(placed - dense.transform(new.toarray())).max() < 1e-4 * size
     back, again = sparse.inverse_transform(sparse.embedding_[:4]), dense.inverse_transform(dense.embedding_[:4])
     assert np.abs(back - again).max() < 1e-4
+
+
+def test_landmark_mvu_of_sparse_rows() -> None:
+    X = rows()
+    model = quiet(lowfold.LandmarkMVU(2, n_neighbors=4, landmarks=12), X)
+    dense = lowfold.LandmarkMVU(2, n_neighbors=4, landmarks=12, metric="precomputed")
+    D = np.linalg.norm(X.toarray()[:, None] - X.toarray()[None], axis=2)
+    assert np.allclose(model.eigenvalues_, quiet(dense, D).eigenvalues_, rtol=1e-5)  # both know distances alone
+    assert 0 < model.reconstruction_error_ < 1
+    assert np.isfinite(model.transform(rows(4, seed=5))).all()
 
 
 def test_tsne_of_sparse_rows() -> None:
@@ -104,7 +118,21 @@ def test_axes_of_sparse_rows_by_either_side(shape: tuple[int, int]) -> None:
     assert np.allclose(model.operator().dense(), np.cov(X.toarray().T), atol=1e-10)
 
 
-@pytest.mark.parametrize("name", ["PCA", "Isomap", "KernelPCA"])
+@pytest.mark.parametrize("shape", [(60, 200), (200, 60)])
+def test_linear_maps_of_many_sparse_rows_use_the_leading_axes(shape: tuple[int, int], monkeypatch) -> None:
+    X = rows(*shape)
+    whole = quiet(lowfold.LPP(2, energy=0.9), X)
+    monkeypatch.setattr("lowfold.lowrank._whitened.WHOLE", 10)
+    monkeypatch.setattr("lowfold.lowrank._whitened.LEADING", whole.rank_)
+    leading = quiet(lowfold.LPP(2), X)
+    assert leading.rank_ == whole.rank_
+    assert 0.9 <= leading.energy_ < 1
+    assert np.allclose(leading.eigenvalues_, whole.eigenvalues_, rtol=1e-6)
+    with pytest.raises(InvalidInput, match="energy must be at most"):
+        quiet(lowfold.LPP(2, energy=0.999), X)
+
+
+@pytest.mark.parametrize("name", ["PCA", "Isomap", "KernelPCA", "LPP"])
 def test_files_and_types(name: str, tmp_path) -> None:
     X = rows().astype(np.float32)
     model = quiet(getattr(lowfold, name)(2), X)
@@ -121,7 +149,7 @@ def test_what_cannot_be_is_said() -> None:
     with pytest.raises(InvalidInput, match="metric='euclidean' or 'cosine'"):
         lowfold.Isomap(metric="correlation").fit(X)
     with pytest.raises(InvalidInput, match="PCA\\(50\\)"):
-        lowfold.NPE(2).fit(X)
+        lowfold.VectorDiffusionMaps(2).fit(X)
     with pytest.raises(InvalidInput, match="fitted on dense rows"):
         lowfold.Isomap(2).fit(X.toarray()).transform(X)
     with pytest.raises(InvalidInput, match="all zero"):

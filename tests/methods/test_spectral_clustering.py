@@ -146,3 +146,13 @@ def test_a_real_picture() -> None:
     means = np.array([colours[model.labels_ == c].mean(axis=0) for c in range(4)])
     assert ((colours - means[model.labels_]) ** 2).sum() < 0.7 * ((colours - colours.mean(axis=0)) ** 2).sum()
     assert model.normalized_cut_ < 0.1
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_discrete_rows_by_rotation(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    label = rng.integers(4, size=80)
+    X = rng.normal(size=(80, 3)) * 0.4 + 9 * np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])[label]
+    model = lowfold.SpectralClustering(4, assign_labels="discretize", random_state=seed).fit(X)
+    assert len(set(zip(label.tolist(), model.labels_.tolist()))) == 4
+    assert np.array_equal(model.predict(X), model.labels_)

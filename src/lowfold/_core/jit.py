@@ -108,6 +108,14 @@ def _listen() -> None:
             event.register(kind, listener)
 
 
+def ready(module: str) -> bool:
+    """Whether loops of this module are loaded, or compiled by an earlier process: using them costs no wait then."""
+    if module in sys.modules:
+        return True
+    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or cache_dir() / "numba")
+    return any(folder.glob(f"*/{module.rpartition('.')[2]}.*.nbi"))
+
+
 def compiled(module: str) -> ModuleType:
     """Import a module of Numba loops, with Numba's cache pointed at the user's cache folder.
 

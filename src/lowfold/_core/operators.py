@@ -22,7 +22,7 @@ from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.types import Floats, Ints
 
 LANDMARKS = 256  # points from which a first guess of the leading eigenvectors is made
-COMPILED_FROM = 1_000  # points; below, a product takes less time than loading the compiled loops
+COMPILED_FROM = 2_000  # points; below, a product takes less time than loading or compiling the loops
 
 
 @runtime_checkable

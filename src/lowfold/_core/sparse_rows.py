@@ -44,6 +44,11 @@ class SparseRows:
     def __matmul__(self, V: Floats) -> Floats:
         return np.asarray(self.csr @ V)
 
+    def __rmatmul__(self, U: Floats) -> Floats:
+        return np.asarray((self.csr.T @ U.T).T)
+
+    __array_ufunc__ = None  # so that `U @ rows` of an array asks here
+
     def astype(self, dtype: Any, copy: bool = True) -> SparseRows:
         """In another floating type."""
         return SparseRows(self.csr.astype(dtype, copy=copy))

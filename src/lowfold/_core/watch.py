@@ -19,6 +19,7 @@ Watch = Callable[[str], AbstractContextManager[Progress]]
 
 _heard: ContextVar[list[str] | None] = ContextVar("heard", default=None)
 _shown: ContextVar[bool] = ContextVar("shown", default=False)
+_lowered: ContextVar[Callable[[float], None] | None] = ContextVar("lowered", default=None)
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,13 @@ def note(message: str) -> None:
         heard.append(message)
 
 
+def lowered(loss: float) -> None:
+    """A descent says where it has come down to, for whoever shows it."""
+    tell = _lowered.get()
+    if tell is not None:
+        tell(loss)
+
+
 def unheard(share: float) -> None:
     """A stage that nobody watches."""
 
@@ -59,23 +67,40 @@ def unheard(share: float) -> None:
 def bar(name: str) -> Iterator[Progress]:
     """A bar by rich on standard error, in a terminal and in a notebook; one line with the time where nobody watches.
 
+    Beside it the time that is left, by the share that is done, and of a descent the loss.
+
     A stage inside another has no bar of its own: two would overwrite each other.
     """
     if _shown.get():
         yield unheard
         return
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
-    columns = (TextColumn("  {task.description:28s}"), BarColumn(24), TaskProgressColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("  {task.description:28s}"),
+        BarColumn(24),
+        TaskProgressColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.fields[loss]}"),
+    )
     token = _shown.set(True)
     try:
-        with Bars(*columns, console=_console()) as bars:
-            task = bars.add_task(name, total=None)
+        with Bars(*columns, console=_console()) as bars, _losses_to(lambda loss: bars.update(task, loss=loss)):
+            task = bars.add_task(name, total=None, loss="")
             yield lambda share: bars.update(task, total=1.0, completed=share)
             bars.update(task, total=1.0, completed=1.0)
     finally:
         _shown.reset(token)
+
+
+@contextmanager
+def _losses_to(show: Callable[[str], None]) -> Iterator[None]:
+    token = _lowered.set(lambda loss: show(f"loss {loss:.4g}"))
+    try:
+        yield
+    finally:
+        _lowered.reset(token)
 
 
 def _console() -> Any:

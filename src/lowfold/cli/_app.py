@@ -136,13 +136,22 @@ def transform(
     """Place new points with a saved model."""
     from lowfold._core.config import config_context
     from lowfold._core.errors import InvalidInput
-    from lowfold.cli._data import carried, read_input, read_inputs, refuse_existing, tell, write_output
+    from lowfold.cli._data import (
+        carried,
+        check_ending,
+        read_for,
+        read_input,
+        refuse_existing,
+        tell,
+        write_output,
+    )
     from lowfold.cli._values import parse_settings
     from lowfold.methods.files import load
 
     out = out or "-"
     with config_context(memory=memory, device=device), told_once(quiet):
         refuse_existing(out, overwrite=overwrite)
+        check_ending(out)
         fitted = load(model)
         options = parse_settings(read or [], "--read")
         if inverse and len(files) == 1:
@@ -150,10 +159,11 @@ def transform(
         elif inverse:
             raise InvalidInput(f"--inverse takes one file of coordinates; got {len(files)}")
         else:
-            table = read_inputs(files, label or [], options, fitted)
+            table = read_for(fitted, files, label or [], options)
         tell(table.notices, quiet=quiet)
         Y = _transformed(fitted, table.X, inverse=inverse)
-        columns = [f"x{i + 1}" for i in range(Y.shape[1])] if inverse else list(fitted.get_feature_names_out())
+        named = getattr(fitted, "input_columns_", [f"x{i + 1}" for i in range(Y.shape[1])])
+        columns = [str(name) for name in (named if inverse else fitted.get_feature_names_out())]
         write_output(out, Y, columns, carried(table, columns), overwrite=overwrite, quiet=quiet)
 
 

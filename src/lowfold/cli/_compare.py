@@ -109,7 +109,9 @@ def compare(
             from lowfold.viz._report import write_report
 
             line = _again(file, names, given, found.settings, aside=(label or [], truth or [], color))
-            write_report(found, out, overwrite=overwrite, command=line)
+            seen = {"aside": table.labels, "point_shape": table.point_shape}
+            shown = replace(found, settings={**found.settings, **seen})
+            write_report(shown, out, overwrite=overwrite, command=line)
         if json is not None:
             found.write_json(json, overwrite=overwrite)
         print(found)

@@ -80,6 +80,46 @@ def scale_notice(table: Any, model: Any) -> list[str]:
     return [] if words is None else [f"{words}; where their units differ, use --standardize unit"]
 
 
+def remember_input(model: Any, table: Any) -> None:
+    """What `lowfold transform` does to new points as well: the same columns, on the same scale."""
+    if table.scaling is not None:
+        model.input_scaling_ = table.scaling
+    if table.X.ndim == 2 and not is_matrix(model):
+        model.input_columns_ = np.array(table.columns)
+
+
+def read_for(model: Any, files: Sequence[str], labels: Sequence[str], options: Mapping[str, str]) -> Any:
+    """New points for a fitted model: the columns of the fit, found by their names; others are kept aside as labels."""
+    from lowfold.datasets._gaps import with_gaps
+    from lowfold.datasets._readers import _reader_for
+
+    wanted = getattr(model, "input_columns_", None)
+    known = inspect.signature(_reader_for(files[0])).parameters
+    if wanted is None or "ids" not in known:
+        return read_inputs(files, labels, options, model)
+    chosen = {"ids": "False", **options, "missing": "keep"}  # a gap in a column that is not used does not matter
+    table = _of_the_fit(read_inputs(files, labels, chosen, model), wanted.tolist())
+    notices = [words for words in table.notices if "values are missing" not in words]
+    return with_gaps(replace(table, notices=notices), options.get("missing", "error"))  # type: ignore[arg-type]
+
+
+def _of_the_fit(table: Any, wanted: list[str]) -> Any:
+    """Columns of other names are taken in their order where their number is right."""
+    there = {name: j for j, name in enumerate(table.columns)}
+    absent = [name for name in wanted if name not in there]
+    if table.columns == wanted or len(absent) == len(wanted) == len(table.columns):
+        return table
+    if absent:
+        some = ", ".join(map(repr, absent[:5])) + (", ..." if len(absent) > 5 else "")
+        raise FileProblem(
+            f"{table.source}: the model was fitted on {len(wanted)} columns, of which {some} "
+            f"{'is' if len(absent) == 1 else 'are'} not in this file; it has {', '.join(table.columns[:30])}"
+        )
+    others = {name: table.X[:, j] for name, j in there.items() if name not in set(wanted)}
+    X = np.ascontiguousarray(table.X[:, [there[name] for name in wanted]])
+    return replace(table, X=X, columns=wanted, labels={**table.labels, **others})
+
+
 def check_ending(out: str | None) -> None:
     """The ending of --out says how to write: an unknown one is refused before the work."""
     from lowfold.datasets._write_table import check_table_ending

@@ -19,6 +19,7 @@ from lowfold.cli._data import (
     read_inputs,
     reading,
     refuse_existing,
+    remember_input,
     scale_notice,
     tell,
     write_output,
@@ -84,8 +85,7 @@ def embed(
         shown = {} if plot is None else colouring(table, color)
         start = time.perf_counter()
         Y = model.fit(table.X, next(iter(table.labels.values()), None)).embedding_
-        if table.scaling is not None:
-            model.input_scaling_ = table.scaling  # `lowfold transform` does the same to new points
+        remember_input(model, table)
         took = time.perf_counter() - start
         _write(model, Y, table, out, save, overwrite=overwrite, quiet=quiet)
         if plot is not None:

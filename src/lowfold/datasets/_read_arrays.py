@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import AnyFloats
 from lowfold.datasets._file_table import Table, existing_file, numbered, parsing, refuse, require_room, small_float
+from lowfold.datasets._read_hdf5 import Matlab73File, is_hdf5
 from lowfold.datasets._read_matlab import DEFLATE_LIMIT, MatlabFile
 
 
@@ -48,22 +49,34 @@ def read_npz(path: str | Path, *, variable: str | None = None, points: Literal["
 
 
 def read_mat(path: str | Path, *, variable: str | None = None, points: Literal["rows", "columns"] = "rows") -> Table:
-    """Read one numeric variable of a MATLAB file (format 5 to 7); vectors with one value per point become labels.
+    """Read one numeric variable of a MATLAB file; vectors with one value per point become labels.
 
-    Cells, structs, objects and functions are refused. `variable` names the matrix; without it the only numeric one is
-    taken, or the one called X.
+    Formats 5 to 7 are read here, 7.3 by h5py (extra `matlab`). Cells, structs, objects and functions are refused.
+    `variable` names the matrix; without it the only numeric one is taken, or the one called X.
     """
     file = existing_file(path)
     with parsing(path, "MATLAB file"):
-        matlab = MatlabFile(file.read_bytes(), path)
-        found = {v.name: v for v in matlab.variables()}
-        if variable in found and not found[variable].is_numeric:
-            refuse(path, f"variable {variable!r} is a {found[variable].word}, not a matrix of real numbers")
-        numeric = {name: v for name, v in found.items() if v.is_numeric}
-        name = _chosen(list(numeric), variable, path)
-        wanted = [key for key, v in numeric.items() if key == name or _vector_length(v.shape) is not None]
-        arrays = {key: matlab.load(numeric[key]) for key in wanted}
+        with file.open("rb") as stream:
+            hdf5 = is_hdf5(stream.read(16))
+        if not hdf5:
+            arrays, name = _variables(MatlabFile(file.read_bytes(), path), variable, path)
+        else:
+            with Matlab73File(file) as matlab:
+                arrays, name = _variables(matlab, variable, path)
     return _table(arrays, name, points, path)
+
+
+def _variables(
+    matlab: MatlabFile | Matlab73File, variable: str | None, path: object
+) -> tuple[dict[str, NDArray[Any]], str]:
+    """The matrix that is meant and the vectors beside it, and its name."""
+    found: dict[str, Any] = {v.name: v for v in matlab.variables()}
+    if variable in found and not found[variable].is_numeric:
+        refuse(path, f"variable {variable!r} is a {found[variable].word}, not a matrix of real numbers")
+    numeric = {name: v for name, v in found.items() if v.is_numeric}
+    name = _chosen(list(numeric), variable, path)
+    wanted = [key for key, v in numeric.items() if key == name or _vector_length(v.shape) is not None]
+    return {key: matlab.load(numeric[key]) for key in wanted}, name
 
 
 def _npy(stream: IO[bytes], size: int, source: object, kinds: str = "fiub") -> NDArray[Any]:
@@ -128,7 +141,8 @@ def _table(arrays: Mapping[str, NDArray[Any]], name: str, points: str, source: o
     missing = int(np.isnan(X).sum())
     if missing:
         row, column = (int(i) for i in np.argwhere(np.isnan(X))[0])
-        notices.append(f"{missing} values are NaN, the first in row {row + 1}, column {column + 1}")
+        words = f"the first in row {row + 1}, column {column + 1}"
+        notices.append(f"{missing} values are NaN, {words}; missing='drop' or 'mean' (--read missing=drop) helps")
     shape = arrays[name].shape
     return Table(
         X,

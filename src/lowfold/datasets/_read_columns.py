@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -11,18 +12,28 @@ from numpy.typing import NDArray
 from lowfold._core.errors import FileProblem, InvalidInput
 from lowfold._core.types import AnyFloats
 from lowfold.datasets._file_table import Table, refuse
+from lowfold.datasets._gaps import Missing, with_gaps
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
 WORDS_AT_MOST = 1 << 26
+COMMA = re.compile(r"\s*[+-]?(\d+|\d{1,3}(\.\d{3})+)?,\d+([eE][+-]?\d+)?\s*")  # 1,5 and 1.234,5
 ID_NAMES = frozenset({"id", "ids", "index", "idx", "row", "rowid", "row_id", "key", "nr", "no", "unnamed: 0"})
 
 
 class Column:
     """One column as it grows: undecided until its first value that is not missing, then numbers or text."""
 
-    def __init__(self, name: str, kind: Literal["number", "text"] | None, values: NDArray[Any] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        kind: Literal["number", "text"] | None,
+        values: NDArray[Any] | list[str] | None = None,
+        *,
+        decimal: str = ".",
+    ) -> None:
         self.name = name
         self.kind = kind
+        self.decimal = decimal
         self._parts: list[Any] = [] if values is None else [values]
 
     def extend(self, fields: list[str], done: int, source: str) -> None:
@@ -30,8 +41,9 @@ class Column:
         if self.kind is None:
             value = next((field for field in fields if field.strip().lower() not in MISSING), None)
             if value is not None:
-                self.kind = "number" if _as_float(value) is not None else "text"
-        self._parts.append(_floats(fields, done, source, self.name) if self.kind == "number" else fields)
+                self.kind = "number" if as_float(value, self.decimal) is not None else "text"
+        numeric = self.kind == "number"
+        self._parts.append(_floats(fields, done, source, self.name, self.decimal) if numeric else fields)
 
     def values(self) -> NDArray[Any]:
         """All values: float64, or text."""
@@ -44,27 +56,33 @@ class Column:
         return np.concatenate([p if isinstance(p, np.ndarray) else np.full(len(p), np.nan) for p in self._parts])
 
 
-def _as_float(field: str) -> float | None:
+def as_float(field: str, decimal: str = ".") -> float | None:
+    """The number that is written, NaN where a value is missing, None for anything else."""
     if field.strip().lower() in MISSING:
         return float("nan")
+    if decimal == ",":
+        if "." in field and not COMMA.fullmatch(field):
+            return None  # 1.234 may be a thousand or a little more than one
+        field = field.replace(".", "").replace(",", ".")
     try:
         return None if "_" in field else float(field)
     except ValueError:
         return None
 
 
-def _floats(fields: list[str], done: int, source: str, name: str) -> NDArray[np.float64]:
-    if "_" not in "".join(fields):
+def _floats(fields: list[str], done: int, source: str, name: str, decimal: str) -> NDArray[np.float64]:
+    if decimal == "." and "_" not in "".join(fields):
         try:
             return np.array([float(field) for field in fields])
         except ValueError:
             pass
-    values = [_as_float(field) for field in fields]
+    values = [as_float(field, decimal) for field in fields]
     if None in values:
         at = values.index(None)
+        kind = "a number with a decimal comma" if decimal == "," else "a number"
         refuse(
             source,
-            f"row {done + at + 1}, column {name!r} holds {fields[at][:40]!r}, not a number; correct it, "
+            f"row {done + at + 1}, column {name!r} holds {fields[at][:40]!r}, not {kind}; correct it, "
             f"or keep the column aside with label={name!r}",
         )
     return np.array(values, dtype=np.float64)
@@ -76,8 +94,9 @@ def assemble(
     source: str,
     label: str | Sequence[str] | None,
     ids: bool | str,
-    keep_missing: bool,
+    missing: Missing,
     whole: AnyFloats | None = None,
+    notices: Sequence[str] = (),
 ) -> Table:
     """The table from its columns; `whole` is the matrix of all of them where there is one already."""
     names = [column.name for column in columns]
@@ -85,7 +104,7 @@ def assemble(
     for name in [*wanted, *([ids] if isinstance(ids, str) and ids != "auto" else [])]:
         if name not in names:
             raise FileProblem(f"{source}: there is no column {name!r}; the columns are {', '.join(names[:50])}")
-    notices: list[str] = []
+    notices = list(notices)
     id_column = _id_column(columns, wanted, ids, notices)
     labels, kept = {}, []
     for j, column in enumerate(columns):
@@ -103,18 +122,27 @@ def assemble(
     if whole is not None:
         X = whole if len(kept) == whole.shape[1] else np.ascontiguousarray(whole[:, kept])
     else:
-        X = np.column_stack([columns[j].values() for j in kept])
+        X = _side_by_side([columns[j].values() for j in kept])
     kept_names = [names[j] for j in kept]
-    _check_missing(X, kept_names, source, keep_missing, notices)
     chosen = None if id_column is None else _as_labels(id_column)
-    return Table(X, kept_names, labels, chosen, notices, source)
+    return with_gaps(Table(X, kept_names, labels, chosen, notices, source), missing)
+
+
+def _side_by_side(columns: list[NDArray[Any]]) -> AnyFloats:
+    """np.column_stack by blocks of rows that stay in cache: several times faster for long columns."""
+    X = np.empty((len(columns[0]), len(columns)), dtype=np.result_type(*columns))
+    step = max(1, 2**17 // len(columns))
+    for start in range(0, len(X), step):
+        for j, values in enumerate(columns):
+            X[start : start + step, j] = values[start : start + step]
+    return X
 
 
 def _as_labels(column: Column) -> NDArray[Any]:
     """Values of a kept column: whole numbers where they all are, numbers where they can be, else text."""
     values = column.values()
     if column.kind == "text":
-        numbers = [_as_float(field) for field in values.tolist()]
+        numbers = [as_float(field, column.decimal) for field in values.tolist()]
         if None in numbers or np.isnan(np.array(numbers, dtype=np.float64)).any():
             return values
         values = np.array(numbers, dtype=np.float64)
@@ -146,18 +174,3 @@ def _id_column(columns: list[Column], wanted: list[str], ids: bool | str, notice
         return None
     notices.append(f"column {first.name!r} numbers the rows and is kept aside as ids; ids=False keeps it as data")
     return first
-
-
-def _check_missing(X: AnyFloats, names: list[str], source: str, keep: bool, notices: list[str]) -> None:
-    where = np.isnan(X)
-    count = int(where.sum())
-    if count == 0:
-        return
-    row, column = (int(i) for i in np.argwhere(where)[0])
-    words = f"the first in row {row + 1}, column {names[column]!r}"
-    if not keep:
-        refuse(
-            source,
-            f"{count} values are missing, {words}; read with missing='drop', 'mean' or 'keep' (--read missing=drop)",
-        )
-    notices.append(f"{count} values are missing (NaN), {words}")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.errors import InvalidInput
 from lowfold.datasets._file_table import Table, existing_file, parsing, refuse, require_room, small_float
 
 TYPES = {1: "u1", 2: "i2", 3: "i4", 4: "f4", 5: "f8", 12: "u2", 13: "u4", 14: "i8", 15: "u8"}
@@ -22,13 +23,17 @@ DATA_SUFFIXES = ("", ".dat", ".img", ".raw", ".bsq", ".bil", ".bip", ".cube")
 LARGEST_HEADER = 1 << 24
 
 
-def read_envi(path: str | Path) -> Table:
+def read_envi(path: str | Path, *, bad_bands: Literal["drop", "keep"] = "drop") -> Table:
     """Read a cube by its header: rows are raster cells, line by line, columns are bands.
+
+    Bands that the header calls bad (`bbl`, 0 for bad) are left out and told, unless `bad_bands="keep"`.
 
     The data file has the header's name without .hdr, or with .dat, .img, .raw or the interleave in its place.
     `X.reshape(*grid_shape, -1)` is the cube (lines, samples, bands); `X.T` has band images as rows.
     Column names are wavelengths where header or .wvl file give them.
     """
+    if bad_bands not in ("drop", "keep"):
+        raise InvalidInput(f"bad_bands must be 'drop' or 'keep'; got {bad_bands!r}")
     cube = open_envi(path)
     lines, samples, bands = cube.shape
     n = lines * samples * bands
@@ -38,6 +43,10 @@ def read_envi(path: str | Path) -> Table:
     X = values.transpose(cube.order).reshape(-1, bands).astype(small_float(cube.dtype.newbyteorder("=")))
     notices = _ignored(cube.header, X)
     names = band_names(cube.header, cube.header_file, bands)
+    good = good_bands(cube.header, cube.header_file, bands)
+    if bad_bands == "drop" and not good.all():
+        X, names = np.ascontiguousarray(X[:, good]), [name for name, fine in zip(names, good) if fine]
+        notices.append(f"{bands - len(names)} of {bands} bands left out, which the header calls bad (bbl)")
     return Table(X, names, {}, None, notices, str(path), grid_shape=(lines, samples))
 
 
@@ -156,6 +165,19 @@ def band_names(header: dict[str, str], header_file: Path, bands: int) -> list[st
         if len(cleaned) == bands and all(cleaned) and len(set(cleaned)) == bands:
             return cleaned
     return [f"band{i}" for i in range(1, bands + 1)]
+
+
+def good_bands(header: dict[str, str], header_file: Path, bands: int) -> NDArray[np.bool_]:
+    """Which bands the header's list of bad bands (`bbl`) lets through; all where there is none."""
+    words = [word.strip() for word in header.get("bbl", "").split(",") if word.strip()]
+    if not words:
+        return np.ones(bands, dtype=bool)
+    if len(words) != bands or not set(words) <= {"0", "1", "0.0", "1.0"}:
+        refuse(header_file, f"'bbl' must have 0 or 1 for each of the {bands} bands; it has {len(words)} entries")
+    good = np.array([word[0] == "1" for word in words])
+    if not good.any():
+        refuse(header_file, "'bbl' calls every band bad; read with bad_bands='keep' (--read bad_bands=keep)")
+    return good
 
 
 def _ignored(header: dict[str, str], X: NDArray[Any]) -> list[str]:

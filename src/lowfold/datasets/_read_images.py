@@ -53,10 +53,9 @@ def read_images(
             sizes = f"is {pixels.shape[:2]}, the images before it are {stack.shape[1:3]}"
             refuse(file, f"{sizes}; resize them all with size=(height, width)")
         stack[i] = pixels
-    labels = {"file": np.array([file.name for file in files])}
     parents = [file.parent.relative_to(root).as_posix() for file in files]
-    if set(parents) != {"."}:
-        labels["folder"] = np.array(parents)
+    labels = {} if set(parents) == {"."} else {"folder": np.array(parents)}  # first: pictures are coloured by it
+    labels["file"] = np.array([file.name for file in files])
     X = np.ascontiguousarray(vectorize(stack, order), dtype=np.float32)
     shape = tuple(int(side) for side in stack.shape[1:])
     return Table(X, numbered(X.shape[1], "pixel"), labels, source=str(folder), point_shape=shape)

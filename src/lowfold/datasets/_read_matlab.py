@@ -58,8 +58,6 @@ class MatlabFile:
     def __init__(self, data: bytes, source: object) -> None:
         self.data = data
         self.source = source
-        if data.startswith((b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3")):
-            refuse(source, "is a MATLAB 7.3 (HDF5) file, which is not supported; save it with -v7")
         if len(data) < 128 or data[126:128] not in (b"IM", b"MI"):
             refuse(source, "is not a MATLAB file of format 5 to 7; save it with -v7")
         self.order = "<" if data[126:128] == b"IM" else ">"

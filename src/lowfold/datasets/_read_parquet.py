@@ -10,6 +10,7 @@ import numpy as np
 
 from lowfold._core.extras import load_extra
 from lowfold.datasets._file_table import Table, existing_file, parsing, refuse, require_room
+from lowfold.datasets._gaps import Missing
 from lowfold.datasets._read_columns import Column, assemble
 
 
@@ -17,7 +18,7 @@ def read_parquet(
     path: str | Path,
     *,
     label: str | Sequence[str] | None = None,
-    missing: Literal["error", "keep"] = "error",
+    missing: Missing = "error",
     ids: bool | str | Literal["auto"] = "auto",
 ) -> Table:
     """Read a Parquet table; the parameters mean what they mean in `read_table`.
@@ -38,7 +39,7 @@ def read_parquet(
         if len(set(names)) < len(names):
             refuse(path, "two columns have the same name")
         columns = [_column(name, table.column(j), pa, path) for j, name in enumerate(names)]
-        whole = assemble(columns, source=str(path), label=label, ids=ids, keep_missing=missing == "keep")
+        whole = assemble(columns, source=str(path), label=label, ids=ids, missing=missing)
     return whole
 
 

@@ -1,4 +1,4 @@
-"""Tables as text: CSV, TSV and the like, with the csv module and NumPy alone.
+"""Tables as text: CSV, TSV and the like, with the csv module and NumPy, and pyarrow for large ones where it is there.
 
 A file of numbers only is parsed by NumPy in C; anything else, and anything that fails there, goes through the csv
 module, which names the row and the column. Rows count from 1 below the header.
@@ -12,6 +12,8 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -21,9 +23,12 @@ import numpy as np
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import AnyFloats
 from lowfold.datasets._file_table import Table, existing_file, numbered, refuse
-from lowfold.datasets._read_columns import MISSING, Column, assemble
+from lowfold.datasets._gaps import Missing, check_missing_option
+from lowfold.datasets._read_arrow import WORTH, arrow_columns
+from lowfold.datasets._read_columns import COMMA, MISSING, Column, as_float, assemble
 
 CHUNK = 5000
+FIRST = 200  # rows that show the kinds of the columns
 PACKED = {".gz", ".bz2", ".xz", ".lzma", ".zip", ".zst"}
 
 
@@ -33,8 +38,9 @@ def read_table(
     label: str | Sequence[str] | None = None,
     delimiter: str | None = None,
     header: bool | Literal["auto"] = "auto",
-    missing: Literal["error", "keep"] = "error",
+    missing: Missing = "error",
     ids: bool | str | Literal["auto"] = "auto",
+    decimal: Literal["auto", ".", ","] = "auto",
 ) -> Table:
     """Read a table of numbers from a text file; "-" reads CSV from standard input.
 
@@ -47,34 +53,67 @@ def read_table(
     delimiter : one character; None takes the tab for .tsv, else the one of comma, semicolon, tab and space that splits
         the first line into most fields.
     header : whether the first line holds names; "auto" says yes when no field in it is a number.
-    missing : "error" names the first missing value (empty, NA, N/A, NaN, null, None); "keep" makes it NaN.
+    missing : "error" names the first missing value (empty, NA, N/A, NaN, null, None); "keep" makes it NaN, "drop"
+        leaves its row out, "mean" fills in the mean of its column.
     ids : "auto" keeps a first column of distinct whole numbers aside when it counts up by one or is called id, index
         and the like; a name keeps that column aside; False keeps none.
+    decimal : the mark before a fraction; "auto" is the comma where it stands in the numbers of the first lines, no
+        number among them has a point, and fields are divided by something else.
     """
-    _check_options(delimiter, header, missing)
+    _check_options(delimiter, header, missing, decimal)
     source = "standard input" if str(path) == "-" else str(path)
     text = _standard_input() if str(path) == "-" else None
     file = None if text is not None else existing_file(path)
     if file is not None and file.suffix.lower() in PACKED:
         refuse(source, "is compressed; unpack it first")
     with _opened(file, text, source) as stream:
-        names, width, skipped, delimiter = _opening(stream, source, delimiter, header, file)
-    numbers = _all_numbers(file, text, delimiter, skipped, width)
+        look = _opening(stream, source, delimiter, header, decimal, file)
+    numbers = _all_numbers(file, text, look) if look.decimal == "." and not _worth_arrow(file) else None
     if numbers is not None:
-        columns = [Column(name, "number", numbers[:, j]) for j, name in enumerate(names)]
+        columns = [Column(name, "number", numbers[:, j]) for j, name in enumerate(look.names)]
     else:
+        columns = _parsed(file, text, source, look, _kept_aside(label, ids))
+    comma = ["decimal commas: 1,5 is read as 1.5"] if look.decimal == "," and decimal == "auto" else []
+    return assemble(columns, source=source, label=label, ids=ids, missing=missing, whole=numbers, notices=comma)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the first lines say: column names, how many physical lines the header takes (0: none), the two marks."""
+
+    names: list[str]
+    skipped: int
+    delimiter: str
+    decimal: str
+
+
+def _worth_arrow(file: Path | None) -> bool:
+    return file is not None and file.stat().st_size >= WORTH and find_spec("pyarrow") is not None
+
+
+def _parsed(file: Path | None, text: str | None, source: str, look: Look, aside: set[str]) -> list[Column]:
+    """By pyarrow where that is the same and faster, else by the csv module."""
+    if file is not None and _worth_arrow(file):
         with _opened(file, text, source) as stream:
-            columns = _by_rows(stream, source, names, skipped > 0, delimiter, _kept_aside(label, ids))
-    return assemble(columns, source=source, label=label, ids=ids, keep_missing=missing == "keep", whole=numbers)
+            first = _by_rows(stream, source, look, aside, at_most=FIRST)
+        kinds = [column.kind for column in first]
+        found = arrow_columns(
+            file, look.names, kinds, skipped=look.skipped, delimiter=look.delimiter, decimal=look.decimal
+        )
+        if found is not None:
+            return found
+    with _opened(file, text, source) as stream:
+        return _by_rows(stream, source, look, aside)
 
 
-def _check_options(delimiter: object, header: object, missing: object) -> None:
+def _check_options(delimiter: object, header: object, missing: object, decimal: object) -> None:
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n"'):
         raise InvalidInput(f"delimiter must be one character, such as ',' or '\\t', or None; got {delimiter!r}")
     if header not in ("auto", True, False):
         raise InvalidInput(f"header must be 'auto', True or False; got {header!r}")
-    if missing not in ("error", "keep"):
-        raise InvalidInput(f"missing must be 'error' or 'keep'; got {missing!r}")
+    if decimal not in ("auto", ".", ",") or (decimal == "," and delimiter == ","):
+        raise InvalidInput(f"decimal must be 'auto', '.' or ',', and not the delimiter; got {decimal!r}")
+    check_missing_option(missing)
 
 
 def _standard_input() -> str:
@@ -114,18 +153,20 @@ def _refuse_encoding(file: Path, source: str) -> None:
 
 
 def _opening(
-    stream: IO[str], source: str, delimiter: str | None, header: object, file: Path | None
-) -> tuple[list[str], int, int, str]:
-    """Column names, their number, how many physical lines the header takes (0: none), and the delimiter."""
+    stream: IO[str], source: str, delimiter: str | None, header: object, decimal: str, file: Path | None
+) -> Look:
     start = stream.read(1 << 16)
     if "\0" in start:
         refuse(source, "holds binary data, not a table as text")
-    first_line = next((line for line in start.splitlines() if line.strip()), "")
-    if not first_line:
+    lines = [line for line in start.splitlines() if line.strip()]
+    if not lines:
         refuse(source, "holds no rows")
     if delimiter is None:
         tab = file is not None and file.suffix.lower() in (".tsv", ".tab")
-        delimiter = "\t" if tab else _likely_delimiter(first_line)
+        delimiter = "\t" if tab else _likely_delimiter(lines[0], decimal)
+    if decimal == "auto":
+        whole = lines[:-1] if len(start) == 1 << 16 else lines
+        decimal = "," if delimiter != "," and _decimal_commas(whole, delimiter) else "."
     stream.seek(0)
     reader = _reader(stream, delimiter)
     with _csv_errors(reader, source):
@@ -134,17 +175,35 @@ def _opening(
         refuse(source, "holds no rows")
     if len(first) > 1_000_000:
         refuse(source, f"row 1 has {len(first)} columns; at most 1000000 can be read")
-    named = header if header != "auto" else not any(is_number(field) for field in first)
+    named = header if header != "auto" else not any(is_number(field, decimal) for field in first)
     if not named:
-        return numbered(len(first)), len(first), 0, delimiter
-    return _unique([field.strip() for field in first]), len(first), reader.line_num, delimiter
+        return Look(numbered(len(first)), 0, delimiter, decimal)
+    return Look(_unique([field.strip() for field in first]), reader.line_num, delimiter, decimal)
 
 
-def _likely_delimiter(line: str) -> str:
-    """Of comma, semicolon, tab and space the one that splits the line into most fields; comma when none does."""
+def _likely_delimiter(line: str, decimal: str) -> str:
+    """Of comma, semicolon, tab and space the one that splits the line into most fields; comma when none does.
+
+    Where all commas of the line stand inside numbers between other marks, as in 1,5;2,5, they divide no fields.
+    """
+    if decimal != ".":
+        for mark in ";\t ":
+            fields = line.split(mark)
+            commas = [field for field in fields if "," in field]
+            if len(fields) > 1 and commas and all(map(COMMA.fullmatch, commas)):
+                return mark
     counts = {mark: len(next(_reader(io.StringIO(line), mark, strict=False), [])) for mark in ",;\t"}
+    if decimal == ",":
+        counts.pop(",")
     best = max(counts, key=lambda mark: counts[mark])
     return best if counts[best] > 1 or " " not in line.strip() else " "
+
+
+def _decimal_commas(lines: list[str], delimiter: str) -> bool:
+    """Whether numbers are written with a comma, and none with a point."""
+    fields = [field.strip().strip('"') for line in lines for field in line.split(delimiter)]
+    points = any("." in field and is_number(field) for field in fields)
+    return not points and any(COMMA.fullmatch(field) for field in fields)
 
 
 def _reader(stream: IO[str], delimiter: str, strict: bool = True) -> Any:
@@ -177,31 +236,31 @@ def _unique(names: list[str]) -> list[str]:
     return result
 
 
-def is_number(field: str) -> bool:
+def is_number(field: str, decimal: str = ".") -> bool:
     """Whether the field reads as a number; a missing value does not."""
-    if field.strip().lower() in MISSING or "_" in field:
-        return False
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
+    return field.strip().lower() not in MISSING and as_float(field, decimal) is not None
 
 
-def _all_numbers(file: Path | None, text: str | None, delimiter: str, skipped: int, width: int) -> AnyFloats | None:
+def _all_numbers(file: Path | None, text: str | None, look: Look) -> AnyFloats | None:
     """The whole table by NumPy's parser, or None when a field is not a number (the csv module then says which)."""
     origin = str(file.resolve()) if file is not None else io.StringIO(text)
-    by = None if delimiter == " " else delimiter
+    by = None if look.delimiter == " " else look.delimiter
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "input contained no data": the csv module says it better
             # no quotes: NumPy would take one that is never closed, as in a file cut short
             numbers = np.loadtxt(
-                origin, delimiter=by, skiprows=skipped, comments=None, quotechar=None, ndmin=2, encoding="utf-8-sig"
+                origin,
+                delimiter=by,
+                skiprows=look.skipped,
+                comments=None,
+                quotechar=None,
+                ndmin=2,
+                encoding="utf-8-sig",
             )
     except (ValueError, OSError, EOFError):
         return None
-    return numbers if numbers.shape[1] == width and len(numbers) else None
+    return numbers if numbers.shape[1] == len(look.names) and len(numbers) else None
 
 
 def _kept_aside(label: str | Sequence[str] | None, ids: object) -> set[str]:
@@ -210,15 +269,17 @@ def _kept_aside(label: str | Sequence[str] | None, ids: object) -> set[str]:
     return named | ({ids} if isinstance(ids, str) and ids != "auto" else set())
 
 
-def _by_rows(
-    stream: IO[str], source: str, names: list[str], named: bool, delimiter: str, aside: set[str]
-) -> list[Column]:
-    """The table by the csv module, a chunk of rows at a time, each column decided by its first value."""
-    columns = [Column(name, "text" if name in aside else None) for name in names]
-    reader = _reader(stream, delimiter)
+def _by_rows(stream: IO[str], source: str, look: Look, aside: set[str], *, at_most: int | None = None) -> list[Column]:
+    """The table by the csv module, a chunk of rows at a time, each column decided by its first value.
+
+    `at_most` rows are enough to know the kinds of the columns.
+    """
+    names = look.names
+    columns = [Column(name, "text" if name in aside else None, decimal=look.decimal) for name in names]
+    reader = _reader(stream, look.delimiter)
     with _csv_errors(reader, source):
-        rows = _filled(reader)
-        if named:
+        rows = islice(_filled(reader), None if at_most is None else at_most + 1)
+        if look.skipped:
             next(rows)
         done = 0
         while chunk := list(islice(rows, CHUNK)):
@@ -229,5 +290,5 @@ def _by_rows(
                 column.extend([row[j] for row in chunk], done, source)
             done += len(chunk)
     if done == 0:
-        refuse(source, "holds a header but no rows" if named else "holds no rows")
+        refuse(source, "holds a header but no rows" if look.skipped else "holds no rows")
     return columns

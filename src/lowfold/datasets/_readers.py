@@ -9,10 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lowfold._core.errors import InvalidInput
 from lowfold.datasets._file_table import Table, refuse
+from lowfold.datasets._gaps import with_gaps
 from lowfold.datasets._read_arrays import read_mat, read_npy, read_npz
 from lowfold.datasets._read_envi import read_envi
 from lowfold.datasets._read_h5ad import read_h5ad
@@ -65,48 +64,27 @@ def read(path: str | Path, *, standardize: str | None = "none", **options: Any) 
     `options` are those of the reader that is chosen: `read_table` (.csv, .tsv, .txt, .data, "-" for standard input),
     `read_parquet`, `read_npy`, `read_npz`, `read_mat`, `read_envi` (.hdr), `read_h5ad`, `read_idx` (.idx,
     -idx3-ubyte[.gz]), `read_images` and `read_documents` (folders). `standardize` is "none", "unit" (every column less
-    its mean, over its standard deviation) or "robust" (median and quartiles); `Table.scaling` has what was used. Where
-    the reader takes `missing`, "drop" leaves rows with missing values out and "mean" fills them in.
+    its mean, over its standard deviation) or "robust" (median and quartiles); `Table.scaling` has what was used.
+    `missing`, for every kind of file, is "error", "keep", "drop" (rows with missing values are left out) or "mean"
+    (they are filled in).
     """
     reader = _reader_for(path)
-    allowed = list(inspect.signature(reader).parameters)[1:]
+    known = list(inspect.signature(reader).parameters)[1:]
+    allowed = [*known, *({"missing"} - set(known))]
     for name in options:
         if name not in allowed:
-            words = f"takes {', '.join(allowed)}" if allowed else "takes none"
-            raise InvalidInput(f"{path}: there is no option {name!r} for this kind of file; {reader.__name__} {words}")
-    gaps = options.get("missing")
-    if gaps in ("drop", "mean") and "missing" in allowed:
-        options = {**options, "missing": "keep"}
-    table = reader(path, **options)
-    if gaps in ("drop", "mean"):
-        table = without_gaps(table, gaps)
+            words = f"{reader.__name__} takes {', '.join(allowed)}"
+            raise InvalidInput(f"{path}: there is no option {name!r} for this kind of file; {words}")
+    if "missing" in options and "missing" not in known:
+        missing = options.pop("missing")
+        table = reader(path, **options)
+        table = with_gaps(replace(table, notices=[w for w in table.notices if "values are NaN" not in w]), missing)
+    else:
+        table = reader(path, **options)
     if standardize in ("none", None):
         return table
     found = scaling(table.X, standardize)
     return replace(table, X=standardized(table.X, found), scaling=found)
-
-
-def without_gaps(table: Table, how: str) -> Table:
-    """The table with rows of missing values left out ("drop"), or filled by their columns' means ("mean")."""
-    gaps = np.isnan(table.X)
-    rows = np.asarray(gaps.any(axis=1))
-    notices = [words for words in table.notices if "are missing" not in words]
-    if not rows.any():
-        return replace(table, notices=notices)
-    if how == "mean":
-        with np.errstate(invalid="ignore"):
-            means = np.nansum(table.X, axis=0) / (~gaps).sum(axis=0)
-        if not np.isfinite(means).all():
-            refuse(table.source, f"column {table.columns[int(np.argmin(np.isfinite(means)))]!r} has no value at all")
-        X = np.where(gaps, means, table.X).astype(table.X.dtype)
-        return replace(table, X=X, notices=[*notices, f"{int(gaps.sum())} missing values filled by column means"])
-    kept = ~rows
-    if not kept.any():
-        refuse(table.source, "every row has a missing value; use missing='mean' or 'keep'")
-    labels = {name: values[kept] for name, values in table.labels.items()}
-    ids = None if table.ids is None else table.ids[kept]
-    told = f"{int(rows.sum())} of {len(rows)} rows left out, which have missing values"
-    return replace(table, X=table.X[kept], labels=labels, ids=ids, notices=[*notices, told])
 
 
 def _reader_for(path: str | Path) -> Callable[..., Table]:

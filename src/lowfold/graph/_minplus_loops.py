@@ -99,11 +99,21 @@ def eliminate(M, every, width):
 
 
 @njit(nogil=True, cache=True)
+def copy(M, top, bottom, left, right, out):
+    """A block of M, row by row. One by one: an assignment of slices compiles for seconds, because of its error text."""
+    place = 0
+    for i in range(top, bottom):
+        for j in range(left, right):
+            out[place] = M[i, j]
+            place += 1
+
+
+@njit(nogil=True, cache=True)
 def store(M, width, F):
     """Keep the eliminated rows: the square block, then what leads to the later vertices, each contiguous."""
     b = len(M) - width
-    F[: width * width].reshape(width, width)[:] = M[:width, :width]
-    F[width * width :].reshape(width, b)[:] = M[:width, width : width + b]
+    copy(M, 0, width, 0, width, F)
+    copy(M, 0, width, width, width + b, F[width * width :])
 
 
 @njit(nogil=True, cache=True)
@@ -139,7 +149,7 @@ def factor_branch(
             extend_min(stack[top : top + size * size].reshape(size, size), rows[pointer[c] : pointer[c + 1]], where, M)
         eliminate(M, every, width)
         store(M, width, F[place[p] : place[p + 1]])
-        stack[top : top + b * b].reshape(b, b)[:] = M[width:, width:m]
+        copy(M, width, m, width, m, stack[top : top + b * b])
         top += b * b
         waiting[count] = p
         count += 1

@@ -20,8 +20,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra as csgraph_dijkstra
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.jit import ready
 from lowfold._core.parallel import Progress
 from lowfold._core.types import AnyFloats, Ints
 from lowfold.graph._dijkstra import checked_vertices
@@ -32,6 +35,7 @@ from lowfold.graph._sweeps import dijkstra_each, sweep
 # The longest edge that float32 refuses as too short: it has its full digits above 1.2e-38 only, and edges may be
 # shorter than the longest by many digits. The user is told to rescale before one of them vanishes.
 VANISHING = 1e-25
+SMALL = 2_000  # vertices for which SciPy's Dijkstra takes less time than compiling
 
 
 def shortest_paths(
@@ -143,7 +147,7 @@ def seeded_paths(
 
 
 def _solve(task: Task, out: AnyFloats) -> AnyFloats:
-    if out.size == 0:
+    if out.size == 0 or _by_scipy(task, out):
         return out
     n_rows = len(task.seeds.indptr) - 1
     if task.method == "dijkstra" or (task.method == "auto" and n_rows < FEW):
@@ -159,6 +163,25 @@ def _solve(task: Task, out: AnyFloats) -> AnyFloats:
     else:
         sweep(task, out)
     return out
+
+
+def _by_scipy(task: Task, out: AnyFloats) -> bool:
+    """A small graph by SciPy's Dijkstra, where our loops would have to be compiled first; whether it was done.
+
+    Lengths are whole numbers, so that its sums are exact and have the same bits.
+    """
+    n = len(task.edges.indptr) - 1
+    seeds, lengths = task.seeds, task.edges.lengths
+    plain = task.method == "auto" and task.units.dtype.kind == "f" and task.limit == np.inf
+    single = (np.diff(seeds.indptr) == 1).all() and not seeds.lengths.any()
+    if n > SMALL or not (plain and single) or not len(lengths) or not (lengths.min() > 0 and lengths.max() < np.inf):
+        return False
+    if ready("lowfold.graph._heap_loops"):
+        return False
+    matrix = csr_array((lengths, task.edges.indices, task.edges.indptr), shape=(n, n))
+    found = csgraph_dijkstra(matrix, indices=seeds.indices) * task.units.unit
+    out[:] = found if task.columns is None else found[:, task.columns]
+    return True
 
 
 def path_factor(

@@ -127,8 +127,8 @@ def detours(indptr, indices, lengths, kept, tails, heads, reach, most, out):
     """
     n = len(indptr) - 1
     label = np.full(n, np.inf)
-    capacity = 1024
-    keys, items, touched = np.empty(capacity), np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+    pushes = len(indices) + 1  # every entry is looked at once at most; pages that are not used cost nothing
+    keys, items, touched = np.empty(pushes), np.empty(pushes, np.int64), np.empty(n, np.int64)
     for s in range(len(tails)):
         source, target, limit = tails[s], heads[s], reach[s]
         label[source] = 0.0
@@ -148,18 +148,6 @@ def detours(indptr, indices, lengths, kept, tails, heads, reach, most, out):
             if settled > most:
                 answer = np.nan
                 break
-            need = max(size, seen) + indptr[v + 1] - indptr[v]
-            if need > capacity:
-                capacity = 2 * need
-                more = np.empty(capacity)
-                more[:size] = keys[:size]
-                keys = more
-                wide = np.empty(capacity, np.int64)
-                wide[:size] = items[:size]
-                items = wide
-                wide = np.empty(capacity, np.int64)
-                wide[:seen] = touched[:seen]
-                touched = wide
             for e in range(indptr[v], indptr[v + 1]):
                 if not kept[e]:
                     continue

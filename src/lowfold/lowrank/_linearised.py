@@ -11,36 +11,40 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.operators import DenseOperator, Operator
-from lowfold._core.parallel import row_slices
 from lowfold._core.rounding import ROUNDING
 from lowfold._core.run import Run
-from lowfold._core.types import Floats
-from lowfold.lowrank._principal import range_basis
+from lowfold._core.sparse_rows import SparseRows
+from lowfold._core.types import AnyFloats, Floats
+from lowfold.lowrank._whitened import whitened
 from lowfold.spectral._doors import smallest
 from lowfold.spectral._types import Eigenpairs, fix_signs
+
+CUT = 0.98  # of the sum of squares: what it leaves out is mostly noise, measured on images
+SHARED = 1e-6  # shares of energy that differ less are the same
+BEARABLE = 4  # points for every feature, below which the map fits the noise
 
 
 @dataclass(frozen=True, eq=False)
 class Linearised:
-    """y = (x - mean) A; eigenvalues ascending in `pairs`; `rank` directions of the data were used."""
+    """y = (x - mean) A; eigenvalues ascending in `pairs`; `rank` directions of the data were used, with `energy`."""
 
     mean: Floats
     A: Floats
     pairs: Eigenpairs
     rank: int
+    energy: float
 
 
 def linearised(
     K: Operator,
-    X: NDArray[np.floating],
+    X: AnyFloats | SparseRows,
     d: int,
     *,
     mass: Floats | None = None,
-    energy: float = 1.0,
+    energy: float | None = 1.0,
     center: bool = True,
     run: Run | None = None,
 ) -> Linearised:
@@ -49,24 +53,30 @@ def linearised(
     X is centred with the mean that `mass` weights, so every y is M-orthogonal to the constant and nothing trivial is
     left to drop. Where Xc'M Xc is singular (dependent features, more features than points) the data are first turned to
     the principal axes that they have; `energy` below 1 keeps only the leading axes with that share of the sum of
-    squares. Without `center` X is taken as it is, the printed form: a direction in which the data are far from 0 is
-    nearly constant and comes first.
+    squares; None decides by the number of features. Without `center` X is taken as it is, the printed form: a
+    direction in which the data are far from 0 is nearly constant and comes first.
     """
     run = run or Run()
     w = np.ones(len(X)) if mass is None else mass
     mean = np.asarray(w @ X, dtype=np.float64) / w.sum() if center else np.zeros(X.shape[1])
-    V, s = range_basis(X, mean, weights=mass, energy=energy, run=run)
-    if d > len(s):
+    axes = whitened(X, mean, weights=mass, run=run)
+    if energy is None:
+        many = BEARABLE * X.shape[1] > len(X) and axes.count(CUT) > d
+        energy = min(CUT if many else 1.0, axes.share)
+    elif isinstance(X, SparseRows) and energy > axes.share + SHARED:
         raise InvalidInput(
-            f"n_components must be at most {len(s)}: the centred data have only so many directions"
+            f"energy must be at most {axes.share:.2f} here, what the first {len(axes.s)} axes of these sparse rows "
+            f"hold; got {energy:g}: leave it at None, or take fewer rows or columns"
+        )
+    axes = axes.leading(axes.count(energy))
+    Z, rank = axes.Z, len(axes.s)
+    if d > rank:
+        raise InvalidInput(
+            f"n_components must be at most {rank}: the centred data have only so many directions"
             + ("" if energy == 1 else f" with {energy:g} of their energy")
             + f"; got {d}"
         )
-    to_axes = V / s
-    Z = np.empty((len(X), len(s)))
-    for part in row_slices(*X.shape):
-        Z[part] = np.subtract(X[part], mean, dtype=np.float64) @ to_axes  # Z'M Z = I
     T = Z.T @ K.apply(Z)
     inner = replace(run, solver="auto", verbose=False)
     pairs = smallest(DenseOperator((T + T.T) / 2, psd=True), d, negligible=ROUNDING, run=inner)
-    return Linearised(mean, fix_signs(to_axes @ pairs.vectors), pairs, len(s))
+    return Linearised(mean, fix_signs(axes.lift(pairs.vectors)), pairs, rank, energy)

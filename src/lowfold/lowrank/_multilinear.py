@@ -37,14 +37,14 @@ def multilinear_axes(T: Floats, ranks: tuple[int, ...] | None, *, energy: float,
     keep the share `energy` there. The captured scatter never falls.
     """
     axes = range(T.ndim - 1)
-    spectra = [stacked_eigh(_unfolded_scatter(T, axis)) for axis in axes]
+    spectra = [_spectrum(T, axis) for axis in axes]
     if ranks is None:
         ranks = tuple(dimension_by_energy(np.maximum(values[::-1], 0.0), energy) for values, _ in spectra)
     matrices = tuple(fix_signs(vectors[:, ::-1][:, :rank]) for (_, vectors), rank in zip(spectra, ranks, strict=True))
     energies = [float(np.square(mode_product(T, matrices)).sum())]
     for _ in range(max_iter if T.ndim > 2 else 0):
         for axis in axes:
-            _, vectors = stacked_eigh(_unfolded_scatter(mode_product(T, matrices, skip=axis), axis))
+            _, vectors = _spectrum(mode_product(T, matrices, skip=axis), axis)
             turned = fix_signs(vectors[:, ::-1][:, : ranks[axis]])
             matrices = (*matrices[:axis], turned, *matrices[axis + 1 :])
         energies.append(float(np.square(mode_product(T, matrices)).sum()))
@@ -53,7 +53,14 @@ def multilinear_axes(T: Floats, ranks: tuple[int, ...] | None, *, energy: float,
     return Modes(matrices, tuple(energies))
 
 
-def _unfolded_scatter(T: Floats, axis: int) -> Floats:
-    """Sum over samples and all other axes of the outer products along one axis."""
+def _spectrum(T: Floats, axis: int) -> tuple[Floats, Floats]:
+    """Eigenvalues, ascending, and vectors of the sum over samples and all other axes of the outer products along one.
+
+    Of an axis that is longer than there are such vectors, those of their span alone.
+    """
     flat = np.moveaxis(T, axis + 1, -1).reshape(-1, T.shape[axis + 1])
-    return np.asarray(flat.T @ flat)
+    if len(flat) >= flat.shape[1]:
+        return stacked_eigh(np.asarray(flat.T @ flat))
+    Q, R = np.linalg.qr(flat.T)
+    values, vectors = stacked_eigh(np.asarray(R @ R.T))
+    return values, np.asarray(Q @ vectors)

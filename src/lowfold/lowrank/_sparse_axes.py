@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import csr_array, diags_array
 
 from lowfold._core.memory import require
 from lowfold._core.run import Run
@@ -20,7 +21,7 @@ from lowfold.spectral._types import NEGLIGIBLE, Eigenpairs, fix_signs
 
 @dataclass(frozen=True, eq=False)
 class SparseScatter:
-    """Xc'Xc / divisor, or with `dual` Xc Xc' / divisor, Xc the rows less their mean."""
+    """Xc'Xc / divisor, or with `dual` Xc Xc' / divisor, Xc the rows less their mean, row i times `root`_i if given."""
 
     X: SparseRows
     mean: Floats
@@ -28,6 +29,7 @@ class SparseScatter:
     dual: bool = False
     psd: bool = True
     bound: float | None = None
+    root: Floats | None = None
 
     @property
     def n(self) -> int:
@@ -35,10 +37,11 @@ class SparseScatter:
 
     def forth(self, V: Floats) -> Floats:
         """Xc V."""
-        return np.asarray(self.X @ V - self.mean @ V)
+        return self._weighted(np.asarray(self.X @ V - self.mean @ V))
 
     def back(self, U: Floats) -> Floats:
         """Xc'U."""
+        U = self._weighted(U)
         return np.asarray(self.X.csr.T @ U - np.outer(self.mean, U.sum(axis=0)))
 
     def apply(self, V: Floats) -> Floats:
@@ -48,11 +51,17 @@ class SparseScatter:
         """The matrix itself."""
         require(3 * 8.0 * self.n**2, f"a {self.n} x {self.n} matrix", "ask for fewer components")
         A = self.X.csr.astype(np.float64)
+        m = self.mean
         if not self.dual:
-            S = np.asarray((A.T @ A).toarray())
-            return np.asarray(S - self.X.shape[0] * np.outer(self.mean, self.mean)) / self.divisor
-        G, m = np.asarray((A @ A.T).toarray()), np.asarray(A @ self.mean)
-        return np.asarray(G - m[:, None] - m[None, :] + self.mean @ self.mean) / self.divisor
+            A = A if self.root is None else csr_array(diags_array(self.root) @ A)
+            ones = np.ones(A.shape[0]) if self.root is None else self.root
+            cross = np.outer(A.T @ ones, m)
+            return np.asarray((A.T @ A).toarray() - cross - cross.T + (ones @ ones) * np.outer(m, m)) / self.divisor
+        G, c = np.asarray((A @ A.T).toarray()), np.asarray(A @ m)
+        return self._weighted(self._weighted(G - c[:, None] - c[None, :] + m @ m).T) / self.divisor
+
+    def _weighted(self, U: Floats) -> Floats:
+        return U if self.root is None else U * self.root[:, None]
 
 
 def sparse_axes(X: SparseRows, mean: Floats, k: int, *, run: Run) -> Axes:

@@ -26,7 +26,7 @@ from lowfold.graph._reading import check_range, is_precomputed
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._input import AnySource, Reader, answer_in_kind
 from lowfold.methods._losses import Loss, Lowered, no_loss
-from lowfold.methods._normalize import normal_map
+from lowfold.methods._normalize import in_type, normal_map
 from lowfold.methods._notebook import with_history
 from lowfold.methods._parameters import Output
 from lowfold.methods._placing.back import with_inverse
@@ -120,7 +120,7 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         with single_threaded_blas():
             natural = np.asarray(np.linalg.solve(self._normal.T, Y.T).T, dtype=np.float64)
             restored = self._invert.restore(self._trained, natural, self._run())
-        return np.asarray(restored, dtype=self._output_type)
+        return in_type(np.asarray(restored), self._output_type)
 
     @final
     def operator(self) -> Operator:
@@ -246,7 +246,7 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     def _finish(self, natural: NDArray[np.floating]) -> NDArray[np.floating]:
         """The output's linear map, and the type of the input; the identity is not multiplied out."""
         mapped = natural if self.normalization == "natural" else natural @ self._normal
-        return np.asarray(mapped).astype(self._output_type)
+        return in_type(np.asarray(mapped), self._output_type)
 
 
 answer_in_kind(Method)

@@ -50,6 +50,11 @@ SCIKIT_LEARN: Mapping[str, str] = {
     "FactorAnalysis": "lowfold.EMPCA, with one variance of noise for all features",
     "GaussianRandomProjection": "lowfold.RandomProjection with kind='gaussian'",
     "SparseRandomProjection": "lowfold.RandomProjection with kind='sparse'",
+    "MiniBatchNMF": "lowfold.NMF, on all rows at once",
+    "MiniBatchSparsePCA": "lowfold.SparsePCA, on all rows at once",
+    "smacof": "lowfold.MetricMDS(metric='precomputed').fit(dissimilarities): embedding_ and stress_",
+    "spectral_embedding": "lowfold.LaplacianEigenmaps(metric='precomputed_affinity').fit_transform(affinity)",
+    "locally_linear_embedding": "lowfold.LLE(...).fit_transform(X)",
     "trustworthiness": "lowfold.quality.trustworthiness",
 }
 """scikit-learn's names that code written for it imports, and what to write."""
@@ -75,6 +80,7 @@ PARAMETERS: Mapping[str, str] = {
     "iterated_power": "solver='krylov' with tol=",
     "kernel_params": "gamma=, degree= and coef0=, or a function as kernel",
     "method": "the class: LLE, ModifiedLLE, HessianLLE or LTSA",
+    "max_iter": "nothing: the solver ends by tol=",
     "metric_mds": "the class: MetricMDS or NonmetricMDS",
     "modified_tol": "tol=",
     "n_iter": "max_iter=",
@@ -85,6 +91,8 @@ PARAMETERS: Mapping[str, str] = {
     "path_method": "paths=",
     "power_iteration_normalizer": "solver='krylov' with tol=",
     "remove_zero_eig": "n_components=",
+    "shuffle": "nothing: coordinates are updated in order",
+    "solver": "nothing: it goes by beta_loss",
     "square_distances": "metric='precomputed_squared' where the matrix holds squares",
     "svd_solver": "solver= ('full' is 'svd', 'covariance_eigh' is 'covariance', 'arpack' and 'randomized' 'krylov')",
     "whiten": "normalization='unit'",

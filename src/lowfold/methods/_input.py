@@ -22,6 +22,7 @@ from lowfold.graph._networkx import affinity_graph
 from lowfold.graph._reading import check_range, is_precomputed
 from lowfold.graph._source import AFFINITY, Measured, Pairs, Points, read_matrix
 from lowfold.graph._types import Graph, Neighbors
+from lowfold.methods._file_checks import told_as_damage
 from lowfold.methods._fit import Data, Queries
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.metrics._scales import BY_SIZE, tell_scales
@@ -47,7 +48,8 @@ def _answering(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def answering(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         host, back = arrived(X)
-        result = method(self, host, *args, **kwargs)
+        with told_as_damage(self):
+            result = method(self, host, *args, **kwargs)
         if host is X or result is self:
             return result
         return back(result) if _get_output_config("transform", self)["dense"] == "default" else result

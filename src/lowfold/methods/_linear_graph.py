@@ -8,29 +8,22 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, ClassVar, final
 
-import numpy as np
-
 from lowfold._core.limits import Flag, Null, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.params import fixed, param
 from lowfold._core.run import Run
-from lowfold._core.types import AnyFloats, Floats, Ints
+from lowfold._core.types import Floats, Ints
 from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
 from lowfold.lowrank._linearised import linearised
-from lowfold.lowrank._principal import range_basis
 from lowfold.methods._alignment_method import AlignmentMethod
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod, neighbors_within_limits
-from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._linear_method import AffineMap, at_most_rank, project, regression_back
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import WIDE_NEIGHBORS, PointMetric
 from lowfold.methods._stages import Stages, linear_graph_stages
-
-CUT = 0.98  # of the sum of squares: what it leaves out is mostly noise, measured on images
-BEARABLE = 4  # points for every feature, below which the map fits the noise
 
 
 class LinearGraphMethod(PointMetric, GraphMethod):
@@ -44,7 +37,8 @@ class LinearGraphMethod(PointMetric, GraphMethod):
         Null("1, or 0.98 with many features"),
         "PCA comes first where the features depend on each other or outnumber the points; below 1 only the leading "
         "axes with this share of the sum of squares are used, which keeps directions of noise out. None is 1, and 0.98 "
-        "where there is more than one feature for every 4 points: a map of so many fits the noise. `energy_` says it.",
+        "where there is more than one feature for every 4 points: a map of so many fits the noise. `energy_` says it. "
+        "Of sparse rows with more than 4,000 points and columns the first 300 axes are used.",
     )
     center: bool = param(
         True,
@@ -57,7 +51,6 @@ class LinearGraphMethod(PointMetric, GraphMethod):
     solver: Any = fixed(default="auto", init=False)
     tol: Any = fixed(default=1e-6, init=False)
 
-    reader: ClassVar[Reader] = AnySource(sparse=False)
     checks: ClassVar[tuple[Check, ...]] = (at_most_rank, neighbors_within_limits)
 
 
@@ -101,8 +94,6 @@ def linear_fit(
 ) -> Fit:
     """The linear map for K with d columns, and everything that follows from it."""
     X = data.points().X
-    if energy is None:
-        energy = CUT if BEARABLE * X.shape[1] > len(X) and _directions(X, run) > d else 1.0
     found = linearised(K, X, d, mass=mass, energy=energy, center=center, run=run)
     Y = project(X, found.mean, found.A, run)
     there = AffineMap(found.mean, found.A, regression_back(Y, X, found.mean))
@@ -110,11 +101,6 @@ def linear_fit(
         "components_": found.A.T.astype(X.dtype),
         "mean_": found.mean.astype(X.dtype),
         "rank_": found.rank,
-        "energy_": energy,
+        "energy_": found.energy,
     }
     return Fit(Y, found.pairs, None, there, there, {**attributes, **extra})
-
-
-def _directions(X: AnyFloats, run: Run) -> int:
-    """How many principal axes the cut leaves."""
-    return len(range_basis(X, X.mean(axis=0, dtype=np.float64), energy=CUT, run=run)[1])

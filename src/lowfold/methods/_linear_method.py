@@ -55,9 +55,12 @@ def regression_back(Y: Floats, X: NDArray[np.floating], mean: Floats) -> Floats:
 
     For Y = (X - mean) W of full rank B W = I.
     """
-    YtX = np.zeros((Y.shape[1], X.shape[1]))
-    for part in row_slices(len(Y), X.shape[1]):
-        YtX += Y[part].T @ np.subtract(X[part], mean, dtype=np.float64)
+    if isinstance(X, SparseRows):
+        YtX = Y.T @ X - np.outer(Y.sum(axis=0), mean)
+    else:
+        YtX = np.zeros((Y.shape[1], X.shape[1]))
+        for part in row_slices(len(Y), X.shape[1]):
+            YtX += Y[part].T @ np.subtract(X[part], mean, dtype=np.float64)
     return np.asarray(np.linalg.pinv(Y.T @ Y, hermitian=True) @ YtX)
 
 

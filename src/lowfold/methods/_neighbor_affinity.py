@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.operators import SparseOperator
 from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.graph._search import nearest
@@ -20,7 +23,9 @@ from lowfold.methods._fit import Data, known_source
 from lowfold.optimize._neighbor import DenseAffinities, SparseAffinities
 from lowfold.optimize._perplexity import Bandwidths, joint_bandwidth, row_bandwidths, row_probabilities
 from lowfold.optimize._stress import Computed, PairTerms
+from lowfold.spectral._doors import largest
 
+EXACT = 1_000  # points up to which t-SNE takes P of all pairs: reading so large a P in each step takes the time
 HELD = 4_096  # points up to which P is one block in memory; beyond, its strips are made when they are needed
 ROWS = 256  # of distances to all points that are worked on at a time
 PERPLEXITY = 30.0  # the default, in the middle of the 5 to 50 of van der Maaten & Hinton (2008)
@@ -32,8 +37,10 @@ LANDMARKS = 500  # points that a classical start is computed from where distance
 PER_PERPLEXITY = 3  # neighbours kept for each unit of perplexity: the rest has a probability below 1e-3 or so
 
 
-def resolve_perplexity(perplexity: float | None, n: int) -> float:
-    """The number asked for; None is min(30, (n - 1) / 3), at least 1."""
+def resolve_perplexity(perplexity: Any, n: int) -> Any:
+    """The number asked for, or the array of them; None is min(30, (n - 1) / 3), at least 1."""
+    if np.ndim(perplexity) == 1 and len(perplexity):
+        return np.array([resolve_perplexity(float(one), n) for one in perplexity])
     if perplexity is None:
         return max(1.0, min(PERPLEXITY, (n - 1) / 3))
     if perplexity < 1:
@@ -143,10 +150,45 @@ def _hold(strip: Callable[[slice], Floats], n: int, run: Run) -> Floats:
     return P
 
 
-def neighbor_affinities(data: Data, perplexity: float, run: Run) -> SparseAffinities:
-    """p_ij = (p_{j|i} + p_{i|j}) / 2n over the 3 perplexity nearest neighbours; 0 elsewhere."""
+def several_dense(data: Data, perplexities: Floats, kind: str, run: Run) -> DenseAffinities:
+    """The mean of the P of several perplexities: near and far neighbours at once."""
+    each = [dense_affinities(data, float(one), kind, run) for one in perplexities]
+
+    def columns(part: slice) -> tuple[Floats, int]:
+        blocks = [P.columns(part) for P in each]
+        width = part.stop - part.start
+        return np.asarray(sum(block[:, at : at + width] for block, at in blocks) / len(blocks)), 0
+
+    if data.n <= HELD:
+        return DenseAffinities.held(columns(slice(0, data.n))[0], n_jobs=run.n_jobs)
+    entropy = sum(float(_row_entropy(columns(part)[0]).sum()) for part in block_slices(data.n, ROWS))
+    return DenseAffinities(data.n, columns, entropy, run.n_jobs)
+
+
+def given_affinities(data: Data, run: Run) -> SparseAffinities:
+    """P from the affinities that were passed (read as lengths 1 / affinity): symmetric, of sum 1."""
+    source = data.source
+    assert isinstance(source, Measured)
+    pairs = source.pairs
+    weights = 1.0 / pairs.distances
+    A = csr_array((weights / (2.0 * weights.sum()), pairs.indices, pairs.indptr), shape=(data.n, data.n))
+    P = csr_array(A + A.T)
+    P.sort_indices()
+    return SparseAffinities(P, _entropy(P), run.n_jobs)
+
+
+def _entropy(P: csr_array) -> float:
+    positive = P.data[P.data > 0]
+    return float((positive * np.log(positive)).sum())
+
+
+def neighbor_affinities(data: Data, perplexity: Any, run: Run) -> SparseAffinities:
+    """p_ij = (p_{j|i} + p_{i|j}) / 2n over the 3 perplexity nearest neighbours; 0 elsewhere.
+
+    Of several perplexities the mean, over the neighbours of the largest.
+    """
     n = data.n
-    k = neighbor_count(perplexity, n)
+    k = neighbor_count(float(np.max(perplexity)), n)
     found = nearest(known_source(data.source), k, run=run)
     if found.counts.min() < 1:
         raise InvalidInput(f"point {int(found.counts.argmin())} has no measured neighbour; it cannot be placed")
@@ -159,15 +201,20 @@ def neighbor_affinities(data: Data, perplexity: float, run: Run) -> SparseAffini
 
     def work(b: int) -> None:
         part = parts[b]
-        p[part] = row_probabilities(squared[part], row_bandwidths(squared[part], perplexity))
+        p[part] = mean_probabilities(squared[part], perplexity)
 
     with run.stage("perplexity"):
         run_blocks(work, len(parts), n_jobs=run.n_jobs)
     A = csr_array((p[found.rows(), place], found.indices, found.indptr), shape=(n, n))
     P = csr_array((A + A.T) / (2.0 * n))
     P.sort_indices()
-    positive = P.data[P.data > 0]
-    return SparseAffinities(P, float((positive * np.log(positive)).sum()), run.n_jobs)
+    return SparseAffinities(P, _entropy(P), run.n_jobs)
+
+
+def mean_probabilities(squared: Floats, perplexity: Any) -> Floats:
+    """p_{j|i} of rows of squared distances; of several perplexities the mean."""
+    each = [row_probabilities(squared, row_bandwidths(squared, float(one))) for one in np.atleast_1d(perplexity)]
+    return np.asarray(sum(each) / len(each))
 
 
 def neighbor_count(perplexity: float, n: int) -> int:
@@ -192,6 +239,16 @@ def layout_start(data: Data, init: str | NDArray[np.floating], d: int, run: Run)
     empty = spread <= EMPTY * size
     Y[:, empty] = PRINCIPAL * run.rng.normal(size=(n, int(empty.sum())))
     return Y
+
+
+def spectral_start(P: csr_array, d: int, run: Run) -> Floats:
+    """Y(0) of given affinities: their Laplacian eigenmap, the leading vectors of D^-1/2 P D^-1/2 after the first."""
+    root = np.sqrt(np.maximum(np.asarray(P.sum(axis=1)).ravel(), NO_DIVISOR))
+    scale = diags_array(1.0 / root)
+    walk = SparseOperator(csr_array(scale @ P @ scale), bound=1.0)
+    found = largest(walk, d, null=(root / np.linalg.norm(root))[:, None], negligible=1.0, run=Run(n_jobs=run.n_jobs))
+    Y = found.vectors / root[:, None]
+    return np.asarray(PRINCIPAL * Y / max(float(Y[:, 0].std()), NO_DIVISOR))
 
 
 def _principal_start(data: Data, d: int, run: Run) -> Floats:

@@ -21,20 +21,28 @@ from lowfold._core.parallel import QUERIED, block_slices, resolve_jobs, run_bloc
 from lowfold._core.params import fixed, param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold.graph._source import AFFINITY
 from lowfold.graph._types import Neighbors
 from lowfold.methods._base import Check, Method
 from lowfold.methods._descent import measured_columns
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained
 from lowfold.methods._losses import Lowered
-from lowfold.methods._neighbor_affinity import HELD, ROWS, layout_start, neighbor_count, resolve_perplexity
+from lowfold.methods._neighbor_affinity import (
+    HELD,
+    ROWS,
+    layout_start,
+    mean_probabilities,
+    neighbor_count,
+    resolve_perplexity,
+    spectral_start,
+)
 from lowfold.methods._neighbor_loss import joint_divergence
 from lowfold.methods._parameters import Distances, Seeded
-from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._placing.maps import Barycentric, Impossible
 from lowfold.methods._stages import FLOAT, Stage, Stages, read_stage
 from lowfold.optimize._descend import descend_rows, polish_rows
 from lowfold.optimize._momentum import SWITCH, Layout, default_momentum, momentum_descent
-from lowfold.optimize._neighbor import Affinities, SparseAffinities, row_divergence
-from lowfold.optimize._perplexity import row_bandwidths, row_probabilities
+from lowfold.optimize._neighbor import Affinities, SparseAffinities, row_divergence, tails
 
 # Copies of a strip while its widths are searched: distances, squares, exponents, weights, moments.
 SEARCHED = 7.0
@@ -54,7 +62,7 @@ def _stages(method: Any, data: Data) -> list[Stage]:
     """Affinities of all pairs in one block or in strips, or of neighbours only; then the descent."""
     n = float(data.n)
     strips = FLOAT * n * min(n, ROWS) * SEARCHED * resolve_jobs(method.n_jobs)
-    k = neighbor_count(resolve_perplexity(method.perplexity, data.n), data.n)
+    k = neighbor_count(float(np.max(resolve_perplexity(method.perplexity, data.n))), data.n)
     way = method._method(data)
     if way != "exact":
         affinities = Stage("affinities", f"sparse, {k} nearest neighbours", 100.0 * n * k, 30.0 * n * k)
@@ -118,6 +126,7 @@ class NeighborEmbedding(Distances, Seeded, Method):
 
     student: ClassVar[bool] = False
     early_exaggeration_iter: Any = fixed(default=SWITCH, init=False)
+    dof: Any = fixed(default=1.0, init=False)
 
     @abstractmethod
     def _affinities(self, data: Data, perplexity: float, run: Run) -> Affinities:
@@ -140,14 +149,14 @@ class NeighborEmbedding(Distances, Seeded, Method):
     def _embed(self, data: Data, run: Run) -> Fit:
         perplexity = resolve_perplexity(self.perplexity, data.n)
         P = self._affinities(data, perplexity, run)
-        first = layout_start(data, self.init, self.n_components, run)
+        first = self._start(data, P, run)
         rate = self._rate(data.n) if self.learning_rate == "auto" else float(self.learning_rate)
         layout = self._descend(P, first, rate, run)
         return Fit(
             coordinates=layout.Y,
             pairs=None,
             graph=None,
-            extend=NeighborRow(perplexity, self.student),
+            extend=self._placing(perplexity),
             invert=Barycentric(),
             extra={
                 "kl_divergence_": layout.cost,
@@ -159,6 +168,18 @@ class NeighborEmbedding(Distances, Seeded, Method):
                 "method_": self._method(data),
             },
         )
+
+    def _start(self, data: Data, P: Affinities, run: Run) -> Floats:
+        """Y(0)."""
+        if isinstance(self.init, str) and self.init == "pca" and self.metric == AFFINITY:
+            assert isinstance(P, SparseAffinities)
+            return spectral_start(P.matrix, self.n_components, run)
+        return layout_start(data, self.init, self.n_components, run)
+
+    def _placing(self, perplexity: Any) -> Extension:
+        if self.metric == AFFINITY:
+            return Impossible("affinities of the training points say nothing of new ones; fit on points or distances")
+        return NeighborRow(perplexity, self.student, float(self.dof))
 
     def _descend(self, P: Affinities, first: Floats, rate: float, run: Run) -> Layout:
         with run.stage("descent") as progress:
@@ -205,12 +226,14 @@ class NeighborRow(Extension):
     the layout by far stays at the mean.
     """
 
-    perplexity: float
+    perplexity: float | Floats
     student: bool
+    dof: float = 1.0
     looks: ClassVar[Looks] = "nearest"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
-        Y = trained.coordinates
+        power, root = tails(self.dof) if self.student else (0.0, 1.0)
+        Y = trained.coordinates / root
         m = found.n
         out = np.empty((m, Y.shape[1]))
         parts = block_slices(m, int(np.clip(QUERIED // Y.size, 1, 64)))
@@ -223,7 +246,7 @@ class NeighborRow(Extension):
             P = self._probabilities(measured_columns(queries, trained.source, part).T)
 
             def function(rows: Floats, which: Any) -> tuple[Floats, Floats]:
-                return row_divergence(P[which], Y, rows, self.student)
+                return row_divergence(P[which], Y, rows, power)
 
             mean = np.einsum("mn,nd->md", P, Y)
             first, first_cost = descend_rows(function, mean, tol=BEFORE_POLISH)
@@ -234,14 +257,14 @@ class NeighborRow(Extension):
             out[part] = np.where(inside[:, None], polished, mean)
 
         run_blocks(work, len(parts), n_jobs=run.n_jobs)
-        return out
+        return out * root
 
     def _probabilities(self, distances: NDArray[np.floating]) -> Floats:
         """p_{j|x} of each row; in a large set only of the 3 perplexity nearest points, as in the fit."""
         squared = np.where(np.isfinite(distances), distances, np.inf) ** 2
         n = squared.shape[1]
-        k = neighbor_count(self.perplexity, n + 1)
+        k = neighbor_count(float(np.max(self.perplexity)), n + 1)
         if n > HELD and k < n:
             cut = np.partition(squared, k - 1, axis=1)[:, k - 1 : k]
             squared = np.where(squared <= cut, squared, np.inf)
-        return row_probabilities(squared, row_bandwidths(squared, self.perplexity))
+        return mean_probabilities(squared, self.perplexity)

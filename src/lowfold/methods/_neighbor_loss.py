@@ -14,6 +14,7 @@ from lowfold.methods._fit import Data
 from lowfold.methods._losses import Loss
 from lowfold.methods._neighbor_affinity import resolve_perplexity, squared_rows
 from lowfold.optimize._loss_formulas import LossValue, best_scale, divergence_points, weight_mass
+from lowfold.optimize._neighbor import tails
 from lowfold.optimize._perplexity import row_bandwidths, row_probabilities
 
 BLOCK = 256  # rows of probabilities at once: a few MB for thousands of points
@@ -46,24 +47,26 @@ def _divergence(model: Any, data: Data, scaled: bool, shares: Callable[[Any, Dat
 
 
 def _joint_points(model: Any, data: Data, P: Any, Y: Floats) -> Floats:
-    mass = float(weight_mass(Y, model.student).sum())
+    power, root = tails(model.dof) if model.student else (0.0, 1.0)
+    Y = Y / root
+    mass = float(weight_mass(Y, power).sum())
     if isinstance(getattr(P, "matrix", None), csr_array):
-        return divergence_points(P.matrix, Y, model.student, 0, mass)
+        return divergence_points(P.matrix, Y, power, 0, mass)
     out = np.empty(len(Y))
     for part in block_slices(len(Y), BLOCK):
         block, first = P.columns(part)
         p = np.ascontiguousarray(block[:, first : first + part.stop - part.start].T)
-        out[part] = divergence_points(p, Y, model.student, part.start, mass)
+        out[part] = divergence_points(p, Y, power, part.start, mass)
     return out
 
 
 def _row_points(model: Any, data: Data, P: Any, Y: Floats) -> Floats:
-    mass, rows = weight_mass(Y, model.student), squared_rows(data)
+    mass, rows = weight_mass(Y, 0.0), squared_rows(data)
     perplexity = resolve_perplexity(model.perplexity, len(Y))
     out = np.empty(len(Y))
     for part in block_slices(len(Y), BLOCK):
         squared = rows(part)
         p = row_probabilities(squared, row_bandwidths(squared, perplexity))
         own = np.log(mass[part]) * p.sum(axis=1)
-        out[part] = divergence_points(p, Y, model.student, part.start, 1.0) + own
+        out[part] = divergence_points(p, Y, 0.0, part.start, 1.0) + own
     return out

@@ -6,7 +6,7 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.rounding import ROUNDING
-from lowfold._core.types import Floats
+from lowfold._core.types import AnyFloats, Floats
 
 
 def normal_map(Y: Floats, normalization: str) -> Floats:
@@ -34,3 +34,13 @@ def normal_map(Y: Floats, normalization: str) -> Floats:
             'n_components or normalization="natural"'
         ) from error
     return np.diag(1.0 / size) @ np.linalg.inv(lower).T
+
+
+def in_type(values: AnyFloats, dtype: str) -> AnyFloats:
+    """The values in the type of the input; what float32 cannot hold is said, not turned into infinity."""
+    if dtype == "float32" and np.nanmax(np.abs(values), initial=0.0) > np.finfo(np.float32).max:
+        raise InvalidInput(
+            f"the result reaches {np.nanmax(np.abs(values)):.1e}, which float32 cannot hold; pass "
+            "X.astype(np.float64), or divide X by its size"
+        )
+    return np.asarray(values).astype(dtype)

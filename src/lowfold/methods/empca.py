@@ -6,7 +6,7 @@ observed]
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -113,14 +113,19 @@ class EMPCA(Seeded, LinearMethod):
         mean: Floats = np.asarray(np.nanmean(X, axis=0, dtype=np.float64))
         total = float(np.nansum(np.square(np.subtract(X, mean, dtype=np.float64)))) / n
         variance = total / D or 1.0
-        start = run.rng.normal(size=(D, self.n_components)) * np.sqrt(variance / self.n_components)
+        # more features than points, none missing: all happens in the span of the rows, whose coordinates are few
+        span = np.linalg.qr(np.subtract(X, mean, dtype=np.float64).T) if n < D and not gaps else None
+        width = D if span is None else n
+        start = run.rng.normal(size=(width, self.n_components)) * np.sqrt(variance / self.n_components)
         model = Latent(mean, start, variance if self.noise == "isotropic" else 0.0)
-        S = Scatter(X, mean, divisor=n, n_jobs=run.n_jobs)
+        whole = Scatter(X, mean, divisor=n, n_jobs=run.n_jobs)
+        S = whole if span is None else Scatter(span[1].T, np.zeros(n), divisor=n, n_jobs=run.n_jobs)
         turned, step = np.inf, 0
         while turned > self.tol and step < self.max_iter:
             floor = FLOOR * variance
             new, _ = em_step(model, X, floor, run) if gaps else complete_em_step(model, S, total, floor)
             turned, model, step = _change(model, new, scaled=gaps), new, step + 1
+        model = model if span is None else replace(model, W=span[0] @ model.W)
         if turned > self.tol:
             warn(
                 f"EM had not come to rest after max_iter = {self.max_iter} steps (last change {turned:.1g}); raise it, "
@@ -130,7 +135,7 @@ class EMPCA(Seeded, LinearMethod):
         if self.noise == "none":
             return model, step, float("nan")
         if not gaps:
-            model = _settled(model, S, total)
+            model = _settled(model, whole, total)
         return model, step, float(sum(posterior(model, X[part]).log_likelihood.sum() for part in block_slices(n, 4096)))
 
     def _operator(self) -> DenseOperator:

@@ -24,13 +24,18 @@ from lowfold._core.limits import check_limits
 from lowfold.datasets._file_table import existing_file, parsing, refuse
 from lowfold.datasets._read_arrays import _npy
 from lowfold.datasets._write_table import replacing
-from lowfold.methods._file_checks import misfit
+from lowfold.methods._file_checks import READ_FROM, check_members, misfit
+from lowfold.methods._pipeline_files import decoded_pipeline, encoded_steps, is_pipeline
 from lowfold.methods.registry import BY_NAME
 from lowfold.methods.registry import load as load_class
 
 FORMAT = 1
 TEXT = "lowfold.json"
-PASSING = ("_skl_callbacks", "_history")  # of one fit, not of the model: the same model gives the same bytes
+PASSING = (
+    "_skl_callbacks",
+    "_history",
+    "_read_from",
+)  # of one fit, not of the model: the same model gives the same bytes
 KINDS = "fiubcU"  # of arrays: numbers, truth values, fixed-width text; never objects
 
 CLASSES: dict[str, str] = {
@@ -84,7 +89,9 @@ FORMER = {"_Corner": "NearestCorner"}  # names of 0.1
 
 
 def save(path: str | Path, model: Any, *, overwrite: bool = False) -> None:
-    """Write a fitted model to one file of plain data, which `load` reads back bit for bit.
+    """Write a fitted model, or a Pipeline of such and of scikit-learn's steps, to one file of plain data.
+
+    `load` reads it back bit for bit.
 
     The file appears whole or not at all; an existing one is left alone unless `overwrite`. Functions (a callable
     metric) and random generators cannot be written as data: use a name and an int, or pickle.
@@ -96,29 +103,38 @@ def save(path: str | Path, model: Any, *, overwrite: bool = False) -> None:
     ...     lowfold.load(f"{folder}/line.lowfold").transform([[1.0, 2.0]]).tolist()
     [[0.0]]
     """
-    name = type(model).__name__
-    if name not in BY_NAME or type(model) is not load_class(name):
-        raise InvalidInput(f"only lowfold's own methods can be saved, as save(path, model); got {type(model).__name__}")
-    if not hasattr(model, "embedding_") and not hasattr(model, "_extend"):  # a streamed model has no embedding
-        raise InvalidInput(f"this {name} is not fitted, so there is nothing to save yet; call fit first")
     if Path(path).exists() and not Path(path).is_file():
         raise FileProblem(f"{path}: is no ordinary file and is not replaced; name a file")
     arrays = _Arrays()
-    params = model.get_params(deep=False)
-    content = {
-        "format": FORMAT,
-        "versions": _versions(),
-        "class": name,
-        "parameters": {key: arrays.encode(value, key) for key, value in params.items()},
-        "fitted": {
-            key: arrays.encode(value, key) for key, value in vars(model).items() if key not in (*params, *PASSING)
-        },
-    }
+    head = {"format": FORMAT, "versions": _versions()}
+    if is_pipeline(model):
+        steps = encoded_steps(model, arrays.encode, lambda step: _content(step, arrays))
+        content = {**head, "class": "Pipeline", "parameters": {}, "fitted": {}, "steps": steps}
+    else:
+        content = {**head, **_content(model, arrays)}
     with replacing(Path(path), overwrite=overwrite) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(TEXT), json.dumps(content, allow_nan=False))  # no date: same model, same bytes
         for number, array in enumerate(arrays.found):
             with archive.open(f"{number}.npy", "w", force_zip64=True) as stream:
                 np.lib.format.write_array(stream, array, allow_pickle=False)
+
+
+def _content(model: Any, arrays: _Arrays) -> dict[str, Any]:
+    """Class, parameters and fitted values of one method."""
+    name = type(model).__name__
+    if name not in BY_NAME or type(model) is not load_class(name):
+        raise InvalidInput(
+            f"lowfold's own methods and pipelines of them can be saved, as save(path, model); got {name}"
+        )
+    if not hasattr(model, "embedding_") and not hasattr(model, "_extend"):  # a streamed model has no embedding
+        raise InvalidInput(f"this {name} is not fitted, so there is nothing to save yet; call fit first")
+    params = model.get_params(deep=False)
+    fitted = {key: value for key, value in vars(model).items() if key not in (*params, *PASSING)}
+    return {
+        "class": name,
+        "parameters": {key: arrays.encode(value, key) for key, value in params.items()},
+        "fitted": {key: arrays.encode(value, key) for key, value in fitted.items()},
+    }
 
 
 def load(path: str | Path) -> Any:
@@ -128,15 +144,26 @@ def load(path: str | Path) -> Any:
         refuse(path, "is not a model of lowfold: it is no zip archive, or it is cut short")
     try:
         with parsing(path, "model of lowfold"), zipfile.ZipFile(file) as archive:
-            _check_members(archive, file)
+            check_members(archive, file, TEXT)
             content = json.loads(archive.read(TEXT))
-            _check_content(content, path)
             reader = _Reader(archive, str(path))
-            params = {key: reader.decode(value) for key, value in content["parameters"].items()}
-            fitted = {key: reader.decode(value) for key, value in content["fitted"].items()}
-            return _assembled(load_class(content["class"]), params, fitted, path)
+            if isinstance(content, dict) and content.get("class") == "Pipeline":
+                _check_format(content, path)
+                return decoded_pipeline(
+                    content.get("steps"), reader.decode, lambda step: _model(step, reader, path), path
+                )
+            _check_format(content, path)
+            return _model(content, reader, path)
     except InvalidInput as error:  # a part that refuses its own values does not know the file
         raise error if isinstance(error, FileProblem) else FileProblem(f"{path}: {error}") from error
+
+
+def _model(content: Any, reader: _Reader, path: object) -> Any:
+    """One method from its content."""
+    _check_content(content, path)
+    params = {key: reader.decode(value) for key, value in content["parameters"].items()}
+    fitted = {key: reader.decode(value) for key, value in content["fitted"].items()}
+    return _assembled(load_class(content["class"]), params, fitted, path)
 
 
 # Writing ------------------------------------------------------------------------------------------------------------
@@ -190,6 +217,8 @@ class _Arrays:
         from lowfold.metrics._metric import Metric
 
         name = type(value).__name__
+        if isinstance(value, np.dtype) and value.kind in KINDS:
+            return {"dtype": value.str}
         if isinstance(value, Metric) and value.name != "callable":
             return {"metric": value.name, "params": self.encode(value.params, where)}
         if issparse(value):
@@ -268,6 +297,8 @@ class _Reader:
         return self._arrays[number]
 
     def _object(self, kind: str, value: Any, node: dict[str, Any]) -> Any:
+        if kind == "dtype":
+            return np.dtype(str(value)[:20])
         if kind == "metric":
             from lowfold.metrics._resolve import resolve_metric
 
@@ -291,24 +322,21 @@ def _part(name: str) -> Any:
     return getattr(importlib.import_module(CLASSES[name]), name)
 
 
-def _check_members(archive: zipfile.ZipFile, file: Path) -> None:
-    """Nothing is packed, so that no member can be larger than the file; no two members share bytes."""
-    members = archive.infolist()
-    names = [info.filename for info in members]
-    if TEXT not in names:
-        refuse(file, f"is not a model of lowfold: it has no {TEXT}")
-    packed = any(info.compress_type != zipfile.ZIP_STORED for info in members)
-    if packed or len(set(names)) < len(names) or sum(info.file_size for info in members) > file.stat().st_size:
-        refuse(file, "is not a model that lowfold wrote: its parts are packed, doubled or larger than the file")
+LACKING = "is not a readable model: its text lacks the format, the parameters or the fitted values"
+
+
+def _check_format(content: Any, path: object) -> None:
+    if not isinstance(content, dict) or not isinstance(content.get("format"), int):
+        refuse(path, LACKING)
+    if content["format"] > FORMAT:
+        version = str(dict(content.get("versions") or {}).get("lowfold"))[:20]
+        refuse(path, f"was written by lowfold {version} in a newer format ({content['format']}); update lowfold")
 
 
 def _check_content(content: Any, path: object) -> None:
     known = isinstance(content, dict) and all(isinstance(content.get(key), dict) for key in ("parameters", "fitted"))
-    if not known or not isinstance(content.get("format"), int):
-        refuse(path, "is not a readable model: its text lacks the format, the parameters or the fitted values")
-    if content["format"] > FORMAT:
-        version = str(dict(content.get("versions") or {}).get("lowfold"))[:20]
-        refuse(path, f"was written by lowfold {version} in a newer format ({content['format']}); update lowfold")
+    if not known:
+        refuse(path, LACKING)
     if content.get("class") not in BY_NAME:
         refuse(path, f"holds a {str(content.get('class'))[:50]!r}; the methods known here are {', '.join(BY_NAME)}")
 
@@ -341,6 +369,7 @@ def _assembled(cls: Any, params: dict[str, Any], fitted: dict[str, Any], path: o
             refuse(path, f"holds a value {key[:50]!r}, which is no fitted attribute of {name}")
         setattr(model, key, value)
     _check_model(model, path)
+    READ_FROM[model] = str(path)
     return model
 
 

@@ -200,6 +200,12 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         require(8.0 * n * n, f"a {n} x {n} matrix of geodesics", "use distances(A, B, kind='geodesic') for some")
         return geodesics(self.graph_, method=self.paths, run=self._run())
 
+    def reconstruction_error(self) -> float:
+        """||K(d_G) - K(d_Y)||_F / n, K(d) = -1/2 H (d o d) H: what the columns leave of the geodesic kernel."""
+        K = CentredGram(np.asarray(self.dist_matrix_, dtype=np.float64)).dense()
+        rest = float(np.square(K).sum() - np.square(self.eigenvalues_).sum())
+        return float(np.sqrt(max(rest, 0.0)) / len(K))
+
     def residual_variance(self, dims: NDArray[np.int64] | None = None, *, max_points: int = 2000) -> Floats:
         """1 - R^2 between geodesic and embedded distances for d = 1..10, on at most `max_points` rows of the data.
 

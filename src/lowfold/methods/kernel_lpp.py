@@ -31,7 +31,6 @@ from lowfold.lowrank._linearised import linearised
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._graph_method import GraphMethod
-from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._losses import SMOOTH, Lowered, smooth
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import MercerKernel, PointMetric, Symmetrized
@@ -110,7 +109,6 @@ class KernelLPP(MercerKernel, PointMetric, Symmetrized, GraphMethod):
     solver: Any = fixed(default="auto", init=False)
     tol: Any = fixed(default=1e-06, init=False)
 
-    reader: ClassVar[Reader] = AnySource(sparse=False)
     checks: ClassVar[tuple[Check, ...]] = (_points_given, *GraphMethod.checks)
 
     def _needs(self) -> Needs:

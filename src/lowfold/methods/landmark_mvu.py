@@ -16,6 +16,7 @@ from lowfold._core.limits import Choice, Function, Int, IntArray, Null, Real
 from lowfold._core.params import param
 from lowfold._core.random import RandomState
 from lowfold._core.run import Run
+from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._neighborhoods import neighborhoods
@@ -25,7 +26,6 @@ from lowfold.lowrank._landmark_rules import RULES, landmarks_by_rule
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
-from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._losses import Lowered, no_loss
 from lowfold.methods._neighborhood import Needs, hung_on_first
 from lowfold.methods._parameters import Seeded
@@ -152,7 +152,6 @@ class LandmarkMVU(Seeded, GraphMethod):
     )
     random_state: RandomState = param(0, "Draws the landmarks.")
 
-    reader: ClassVar[Reader] = AnySource(sparse=False)
     checks: ClassVar[tuple[Check, ...]] = (*GraphMethod.checks, _landmarks_fit)
 
     def _needs(self) -> Needs:
@@ -274,5 +273,15 @@ def _rebuilt(data: Connected, Q: Floats, landmarks: NDArray[np.int64]) -> float:
     X = getattr(data.source, "X", None)
     if X is None:
         return float("nan")
+    if isinstance(X, SparseRows):
+        return _rebuilt_sparse(X, Q, landmarks)
     X = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
     return float(np.linalg.norm(X - Q @ X[landmarks]) / max(np.linalg.norm(X), np.finfo(float).tiny))
+
+
+def _rebuilt_sparse(X: SparseRows, Q: Floats, landmarks: NDArray[np.int64]) -> float:
+    """The same from inner products: rows of Q sum to 1, so that the mean drops out of the difference."""
+    chosen, mean = X[landmarks], X.mean()
+    lost = X.squares().sum() - 2 * np.sum(X.products(chosen) * Q) + np.sum(Q * (Q @ chosen.products(chosen)))
+    total = float(X.squares().sum() - len(X) * (mean @ mean))
+    return float(np.sqrt(max(float(lost), 0.0) / max(total, np.finfo(float).tiny)))

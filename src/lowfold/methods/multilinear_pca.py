@@ -119,9 +119,10 @@ class MultilinearPCA(LinearMethod):
                 return (min(T.shape),)
             return None
         ranks = tuple(int(rank) for rank in self.ranks)
-        if len(ranks) != T.ndim - 1 or any(rank > size for rank, size in zip(ranks, T.shape[1:], strict=False)):
+        most = [min(size, T.size // size) for size in T.shape[1:]]  # vectors along an axis span no more
+        if len(ranks) != T.ndim - 1 or any(rank > size for rank, size in zip(ranks, most, strict=False)):
             raise InvalidInput(
-                f"ranks of MultilinearPCA must have one number for each axis, at most {T.shape[1:]}; got {list(ranks)}"
+                f"ranks of MultilinearPCA must have one number for each axis, at most {most}; got {list(ranks)}"
             )
         return ranks
 

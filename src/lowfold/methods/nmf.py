@@ -101,6 +101,7 @@ class NMF(Seeded, LinearMethod):
         from sklearn import decomposition
 
         A: Any = X.csr if isinstance(X, SparseRows) else X
+        # scikit-learn fills the start with the mean of X, and stops relative to it: of values near 10,000 after 2 steps
         size = float(A.max()) or 1.0
         model = decomposition.NMF(
             self.n_components,
@@ -184,12 +185,14 @@ class NonnegativeRow(Extension):
 
         out = np.empty((len(X), len(self.H)))
         parts = block_slices(len(X), max(1, min(ROWS, ENTRIES // X.shape[1])))
-        A = np.ascontiguousarray(self.H.T)
+        # H' = Q R: the same minimum of |Q'x - R y|, in as many rows as there are parts instead of features
+        Q, R = np.linalg.qr(self.H.T) if X.shape[1] > len(self.H) else (np.eye(X.shape[1]), self.H.T)
+        QT, A = np.ascontiguousarray(Q.T), np.ascontiguousarray(R)
 
         def work(b: int) -> None:
             rows = X[parts[b]].csr.toarray() if isinstance(X, SparseRows) else X[parts[b]]
             for i, x in zip(range(parts[b].start, parts[b].stop), rows, strict=True):
-                out[i] = nnls(A, x.astype(np.float64))[0]
+                out[i] = nnls(A, QT @ x.astype(np.float64))[0]
 
         run_blocks(work, len(parts), n_jobs=run.n_jobs)
         return out

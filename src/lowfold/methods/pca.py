@@ -144,6 +144,12 @@ class PCA(Solved, LinearMethod):
         """Mean of `score_samples`: what cross-validation compares numbers of components by."""
         return float(self.score_samples(X).mean())
 
+    def get_covariance(self) -> Floats:
+        """V (L - s I) V' + s I, the covariance of the probabilistic model: s is `noise_variance_`."""
+        V, s = np.asarray(self.components_, dtype=np.float64), float(self.noise_variance_)
+        spread = np.maximum(np.asarray(self.explained_variance_, dtype=np.float64) - s, 0.0)
+        return np.asarray((V.T * spread) @ V + s * np.eye(V.shape[1]))
+
     def _operator(self) -> DenseOperator:
         """The covariance matrix of the training data."""
         if self._moments is not None:

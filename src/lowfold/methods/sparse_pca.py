@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from lowfold._core.errors import AccuracyWarning
+from lowfold._core.errors import AccuracyWarning, LowfoldWarning
 from lowfold._core.limits import Int, Real
 from lowfold._core.operators import DenseOperator
 from lowfold._core.params import param
@@ -21,6 +21,8 @@ from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._losses import Lowered, no_loss
 from lowfold.methods._stages import Stages, copy_stages
+
+MANY = 50_000  # features: a step then takes seconds, and there may be a thousand
 
 
 class SparsePCA(LinearMethod):
@@ -65,6 +67,12 @@ class SparsePCA(LinearMethod):
         from sklearn.exceptions import ConvergenceWarning
 
         X = data.points().X
+        if X.shape[1] > MANY:
+            warn(
+                f"SparsePCA solves a lasso for each of the {X.shape[1]} features in every step, which takes minutes; "
+                "max_iter=20 or a tol of 1e-3 ends sooner, and PCA takes seconds",
+                LowfoldWarning,
+            )
         mean = X.mean(axis=0, dtype=np.float64)
         model = decomposition.SparsePCA(
             self.n_components,

@@ -19,6 +19,7 @@ from lowfold._core.errors import DisconnectedWarning, InvalidInput
 from lowfold._core.limits import Choice, Function, Int, Null, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.params import fixed, param, positional
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import Floats, Ints
@@ -39,6 +40,8 @@ from lowfold.methods._stages import Stages, walk_stages
 from lowfold.methods._telling import tell_few
 from lowfold.spectral._doors import smallest
 from lowfold.spectral._types import Eigenpairs
+
+TURNS = 30  # of indicators and rotation; each lowers their distance, and a handful is what it takes
 
 
 def _at_most_n_clusters(method: Any, data: Data) -> None:
@@ -62,7 +65,7 @@ class SpectralClustering(ClusterMixin, Affinities, Symmetrized, Seeded, GraphMet
     embedding_ : array (n, n_clusters_), the eigenvectors, trivial one included
     eigenvalues_ : array (n_clusters_,), ascending from 0
     cluster_centers_ : array (n_clusters_, n_clusters_), in the space K-means worked in; with assign_labels="cluster_qr"
-        the axes that stand for the clusters
+        or "discretize" the axes that stand for the clusters
     normalized_cut_ : float, sum_C cut(C) / vol(C) of the result
     scale_ : float, the scale used
     graph_, n_neighbors_, component_labels_ : the graph and its pieces
@@ -110,9 +113,9 @@ class SpectralClustering(ClusterMixin, Affinities, Symmetrized, Seeded, GraphMet
     )
     assign_labels: str = param(
         "kmeans",
-        Choice(("kmeans", "cluster_qr")),
-        "How rows become clusters: K-means, or the rotation that a pivoted QR factorisation finds, which needs no "
-        "start (Damle, Minden & Ying 2019).",
+        Choice(("kmeans", "discretize", "cluster_qr")),
+        "How rows become clusters: K-means; the rotation after which they are nearest to indicators (Yu & Shi 2003); "
+        "or the one that a pivoted QR factorisation finds, which needs no start (Damle, Minden & Ying 2019).",
     )
     n_init: int = param(10, Int(1), "Starts of K-means; the best is kept.")
     random_state: Any = param(0, "Starts of K-means.")
@@ -157,6 +160,9 @@ class SpectralClustering(ClusterMixin, Affinities, Symmetrized, Seeded, GraphMet
     def _assigned(self, rows: Floats, run: Run) -> tuple[Ints, Floats]:
         if self.assign_labels == "kmeans":
             return k_means(rows, rows.shape[1], self.n_init, run)
+        if self.assign_labels == "discretize":
+            turn = discrete_turn(rows, run)
+            return np.asarray(np.argmax(unit_rows(rows) @ turn, axis=1), dtype=np.int64), turn.T
         turn = pivoted_turn(rows)
         return _largest_column(rows @ turn), turn.T
 
@@ -196,6 +202,8 @@ class SpectralClustering(ClusterMixin, Affinities, Symmetrized, Seeded, GraphMet
         from lowfold.metrics._pairwise import pairwise
 
         rows = clustered_rows(np.asarray(self.transform(X), dtype=np.float64), self.laplacian)
+        if self.assign_labels == "discretize":
+            return np.asarray(np.argmax(unit_rows(rows) @ self.cluster_centers_.T, axis=1), dtype=np.int64)
         if self.assign_labels == "cluster_qr":
             return _largest_column(rows @ self.cluster_centers_.T)
         return np.asarray(np.argmin(pairwise(rows, self.cluster_centers_), axis=1), dtype=np.int64)
@@ -230,10 +238,13 @@ def null_vectors(W: Weights, kind: str) -> Floats:
 
 def clustered_rows(vectors: Floats, kind: str) -> Floats:
     """The rows that K-means sees: with the symmetric Laplacian of length 1, which undoes its D^1/2."""
-    if kind != "symmetric":
-        return vectors
+    return unit_rows(vectors) if kind == "symmetric" else vectors
+
+
+def unit_rows(vectors: Floats) -> Floats:
+    """Rows of length 1; those of zeros stay."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(length > 0, length, 1.0)
+    return np.asarray(vectors / np.where(length > 0, length, 1.0))
 
 
 def k_means(rows: Floats, n: int, n_init: int, run: Run) -> tuple[Ints, Floats]:
@@ -256,6 +267,32 @@ def pivoted_turn(rows: Floats) -> Floats:
     chosen = qr(rows.T, mode="r", pivoting=True)[1][:k]
     U, _, Vt = stacked_svd(np.ascontiguousarray(rows[chosen].T))
     return np.asarray(U @ Vt)
+
+
+def discrete_turn(rows: Floats, run: Run) -> Floats:
+    """The rotation R after which unit rows are nearest to indicators Z, by turns: Z of R, then R of the SVD of Z'X.
+
+    Yu & Shi (2003), doi:10.1109/ICCV.2003.1238361: from a row at random and rows as orthogonal to it as there are.
+    """
+    X = unit_rows(rows)
+    k = X.shape[1]
+    R = np.empty((k, k))
+    R[:, 0] = X[int(run.rng.integers(len(X)))]
+    away = np.zeros(len(X))
+    for c in range(1, k):
+        away += np.abs(X @ R[:, c - 1])
+        R[:, c] = X[int(np.argmin(away))]
+    best = -np.inf
+    for _ in range(TURNS):
+        Z = np.argmax(X @ R, axis=1)
+        sums = np.zeros((k, k))
+        np.add.at(sums, Z, X)
+        U, s, Vt = stacked_svd(sums)
+        R = np.asarray(Vt.T @ U.T)
+        if s.sum() <= best * (1 + ROUNDING):
+            break
+        best = float(s.sum())
+    return R
 
 
 def _largest_column(rows: Floats) -> Ints:

@@ -8,15 +8,26 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from lowfold._core.errors import InvalidInput
 from lowfold._core.extras import load_extra
-from lowfold._core.limits import Choice, Flag, Int, Real, RealArray
+from lowfold._core.limits import Choice, Flag, Int, Null, Real, RealArray
 from lowfold._core.params import param
 from lowfold._core.run import Run
+from lowfold.graph._source import AFFINITY
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Data
-from lowfold.methods._neighbor_affinity import HELD, dense_affinities, measured_only, neighbor_affinities
+from lowfold.methods._neighbor_affinity import (
+    EXACT,
+    dense_affinities,
+    given_affinities,
+    measured_only,
+    neighbor_affinities,
+    several_dense,
+)
 from lowfold.methods._neighbor_embedding import NeighborEmbedding
+from lowfold.methods._parameters import Affinities as WeightsOrDistances
 from lowfold.optimize._neighbor import Affinities, FFTCost, SparseAffinities, TSNECost
 
 METHODS = ("auto", "exact", "neighbors", "fft")
@@ -28,17 +39,20 @@ def _method_fits(model: Any, data: Data) -> None:
         load_extra("openTSNE", "tsne", 'method="fft"')
         if model.n_components > 2:
             raise InvalidInput(f'method="fft" gives 1 or 2 columns; got {model.n_components}; use method="neighbors"')
+        if model.dof != 1:
+            raise InvalidInput(f'method="fft" has one degree of freedom; got dof = {model.dof:g}: use "neighbors"')
     if method != "exact" and model.affinities == "joint":
         raise InvalidInput(f'affinities="joint" needs all pairs, method="exact"; method is {method!r} here')
     if method == "exact" and measured_only(data):
         raise InvalidInput('method="exact" needs all pairs; a sparse matrix has gaps: use method="neighbors"')
 
 
-class TSNE(NeighborEmbedding):
+class TSNE(WeightsOrDistances, NeighborEmbedding):
     """Keep the joint probabilities of pairs of neighbours, with heavy tails in the layout, so that clusters part.
 
     q_ij = (1 + ||y_i - y_j||^2)^-1 / sum_{k != l} (1 + ||y_k - y_l||^2)^-1; the cost is KL(P || Q), its gradient
     4 sum_j (p_ij - q_ij) (1 + ||y_i - y_j||^2)^-1 (y_i - y_j). Distances between clusters and their sizes mean little.
+    `metric="precomputed_affinity"` takes P itself (dense or sparse; made symmetric, of sum 1).
 
     Attributes
     ----------
@@ -60,6 +74,21 @@ class TSNE(NeighborEmbedding):
 
     tuned_on: ClassVar[int | None] = 300
 
+    perplexity: Any = param(
+        None,
+        Real(0, open_low=True),
+        RealArray("several of them"),
+        Null("min(30, (n - 1) / 3)"),
+        "Effective number of neighbours, 2^(entropy in bits) of each point's probabilities. None is min(30, (n - 1) "
+        "/ 3), at least 1; at most n - 1. A list of several takes the mean of their P, which holds near and far "
+        "neighbours.",
+    )
+    dof: float = param(
+        1.0,
+        Real(0, open_low=True),
+        "Degrees of freedom v of the layout's Student's t, w = (1 + d^2 / v)^-(v + 1)/2: below 1 heavier tails, "
+        "clusters fall into smaller ones; large v is a Gaussian, as in symmetric SNE.",
+    )
     affinities: str = param(
         "conditional",
         Choice(("conditional", "joint")),
@@ -73,7 +102,7 @@ class TSNE(NeighborEmbedding):
         '"exact": all pairs in P and in the repulsion. "neighbors": P of the 3 perplexity nearest '
         'neighbours only, repulsion over all pairs. "fft": the same P, repulsion interpolated on a '
         'grid by openTSNE (extra `tsne`), for many points; at most 2 components. "auto" is exact up '
-        'to 4,096 points, then "neighbors"; the latter also for sparse distances.',
+        'to 1,000 points, then "neighbors"; the latter also for sparse distances.',
     )
     init: Any = param(
         "pca",
@@ -108,18 +137,21 @@ class TSNE(NeighborEmbedding):
     def _method(self, data: Data) -> str:
         if self.method != "auto":
             return str(self.method)
-        return "neighbors" if data.n > HELD or measured_only(data) else "exact"
+        return "neighbors" if data.n > EXACT or measured_only(data) else "exact"
 
-    def _affinities(self, data: Data, perplexity: float, run: Run) -> Affinities:
+    def _affinities(self, data: Data, perplexity: Any, run: Run) -> Affinities:
+        if self.metric == AFFINITY:
+            return given_affinities(data, run)
         if self._method(data) == "exact":
-            return dense_affinities(data, perplexity, self.affinities, run)
+            make = dense_affinities if np.ndim(perplexity) == 0 else several_dense
+            return make(data, perplexity, self.affinities, run)
         return neighbor_affinities(data, perplexity, run)
 
     def _cost(self, P: Affinities, run: Run) -> TSNECost | FFTCost:
         if self.method == "fft":
             assert isinstance(P, SparseAffinities)
             return FFTCost(P, run.n_jobs)
-        return TSNECost(P, run.n_jobs, run.device)
+        return TSNECost(P, run.n_jobs, run.device, float(self.dof))
 
     def _rate(self, n: int) -> float:
         return n / 4

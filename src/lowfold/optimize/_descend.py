@@ -11,6 +11,7 @@ from lowfold._core.parallel import Progress
 from lowfold._core.rounding import NO_DIVISOR, ROUNDING
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
+from lowfold._core.watch import lowered
 from lowfold.optimize._momentum import Callback
 from lowfold.optimize._smacof import SUFFICIENT, Minimum
 
@@ -68,6 +69,7 @@ def descend(
         step = float((change**2).sum()) / along if along > 0 else 2.0 * step
         if progress is not None:
             progress((t + 1) / max_iter)
+        lowered(value)
     return Minimum(Y, value, np.array(history), converged)
 
 

@@ -11,6 +11,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import compiled
 from lowfold._core.parallel import Progress
 from lowfold._core.types import Floats
+from lowfold._core.watch import lowered
 from lowfold.optimize._momentum import Callback
 from lowfold.optimize._smacof import Minimum
 from lowfold.optimize._stress import LOOPS, EdgeTerms
@@ -123,4 +124,5 @@ def majorise_ordinal(
         Y = 2.0 * terms.solve(size * terms.pull(np.divide(dhat, d, out=np.zeros_like(d), where=d > 0), Y)) - scale * Y
         if progress is not None:
             progress((t + 1) / max_iter)
+        lowered(float(history[-1]))
     return Minimum(Y, history[-1], np.array(history), converged), dhat

@@ -232,29 +232,29 @@ def best_scale(value: Callable[[float], float]) -> float:
     return float(np.exp(found.x))
 
 
-def divergence_points(P: csr_array | Floats, Y: Floats, student: bool, first: int, mass: float) -> Floats:
+def divergence_points(P: csr_array | Floats, Y: Floats, power: float, first: int, mass: float) -> Floats:
     """sum_j p_ij log(p_ij / q_ij) for some rows of P, q_ij = w_ij / mass; rows start at point `first`."""
     if isinstance(P, csr_array):
         rows = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
         d2 = ((Y[first + rows] - Y[P.indices]) ** 2).sum(axis=1)
-        terms = _terms(np.asarray(P.data), d2, student, mass)
+        terms = _terms(np.asarray(P.data), d2, power, mass)
         return np.asarray(np.bincount(rows, terms, minlength=P.shape[0]), dtype=np.float64)
     here = Y[first : first + len(P)]
     d2 = sum((here[:, c, None] - Y[None, :, c]) ** 2 for c in range(Y.shape[1]))
-    return np.asarray(_terms(P, np.asarray(d2), student, mass).sum(axis=1))
+    return np.asarray(_terms(P, np.asarray(d2), power, mass).sum(axis=1))
 
 
-def _terms(p: Floats, d2: Floats, student: bool, mass: float) -> Floats:
-    log_w = -np.log1p(d2) if student else -d2
+def _terms(p: Floats, d2: Floats, power: float, mass: float) -> Floats:
+    log_w = -power * np.log1p(d2) if power else -d2
     return np.where(p > 0, p * (np.log(np.where(p > 0, p, 1.0)) - log_w + np.log(mass)), 0.0)
 
 
-def weight_mass(Y: Floats, student: bool) -> Floats:
-    """sum_(l != i) w_il of every point."""
+def weight_mass(Y: Floats, power: float) -> Floats:
+    """sum_(l != i) w_il of every point, w = (1 + d^2)^-power, or exp(-d^2) for a power of 0."""
     out = np.empty(len(Y))
     for part in block_slices(len(Y), max(1, TABLED // len(Y))):
         d2 = np.asarray(sum((Y[part, c, None] - Y[None, :, c]) ** 2 for c in range(Y.shape[1])))
-        w = 1.0 / (1.0 + d2) if student else np.exp(-d2)
+        w = (1.0 + d2) ** -power if power else np.exp(-d2)
         w[np.arange(len(w)), np.arange(part.start, part.stop)] = 0.0
         out[part] = w.sum(axis=1)
     return np.maximum(out, NO_DIVISOR)

@@ -10,6 +10,7 @@ import numpy as np
 
 from lowfold._core.parallel import Progress
 from lowfold._core.types import Floats
+from lowfold._core.watch import lowered
 
 Callback = Callable[[int, float, Floats], object]
 
@@ -88,6 +89,7 @@ def momentum_descent(
         if t % LOOK and t != max_iter:
             continue
         history.append((t, cost.value(Y)))
+        lowered(history[-1][1])
         if callback is not None and callback(t, history[-1][1], Y.copy()) is True:
             reason = "callback"
             break

@@ -4,7 +4,7 @@ Every cost here is a divergence KL(P || Q) whose Q is made of weights w_ij of th
 
     SNE             q_{j|i} = w_ij / sum_{l != i} w_il          w = exp(-||y_i - y_j||^2)
     symmetric SNE   q_ij = w_ij / sum_{k != l} w_kl             the same w
-    t-SNE           q_ij = w_ij / sum_{k != l} w_kl             w = 1 / (1 + ||y_i - y_j||^2)
+    t-SNE           q_ij = w_ij / sum_{k != l} w_kl             w = (1 + ||y_i - y_j||^2 / v)^-(v + 1)/2, v = 1
 
 so that each gradient is an attraction by P less a repulsion by Q:
 
@@ -138,18 +138,37 @@ class SparseAffinities:
 
 @dataclass(frozen=True, eq=False)
 class TSNECost:
-    """KL(P || Q) with Student's t, exact: repulsion over all pairs."""
+    """KL(P || Q) with Student's t of `dof` degrees of freedom, exact: repulsion over all pairs.
+
+    With y' = y / sqrt(dof) the weights are powers of 1 / (1 + ||y'_i - y'_j||^2), the attraction that of one degree.
+    """
 
     P: Affinities
     n_jobs: int | None = None
     device: str = "cpu"
+    dof: float = 1.0
 
     def gradient(self, Y: Floats, exaggeration: float = 1.0) -> Floats:
-        push, Z = _student(Y, self.n_jobs, self.device)
-        return 4.0 * (exaggeration * self.P.pull(Y, True) - push / Z)
+        power, root = tails(self.dof)
+        Y = Y / root
+        push, Z = self._push(Y)
+        return 4.0 * power / root * (exaggeration * self.P.pull(Y, True) - push / Z)
 
     def value(self, Y: Floats) -> float:
-        return self.P.entropy + self.P.pull_cost(Y, True) + float(np.log(_student(Y, self.n_jobs, self.device)[1]))
+        power, root = tails(self.dof)
+        Y = Y / root
+        return self.P.entropy + power * self.P.pull_cost(Y, True) + float(np.log(self._push(Y)[1]))
+
+    def _push(self, Y: Floats) -> tuple[Floats, float]:
+        if self.dof == 1:
+            return _student(Y, self.n_jobs, self.device)
+        loops, power = compiled(LOOPS), tails(self.dof)[0]
+        return _strip_sums(Y, lambda *args: loops.power_repulsion(*args[:3], power, *args[3:]), self.n_jobs)
+
+
+def tails(dof: float) -> tuple[float, float]:
+    """The power (dof + 1) / 2 of the weights, and sqrt(dof), by which a layout is divided for them."""
+    return (dof + 1) / 2, float(np.sqrt(dof))
 
 
 def _student(Y: Floats, n_jobs: int | None, device: str) -> tuple[Floats, float]:
@@ -158,13 +177,17 @@ def _student(Y: Floats, n_jobs: int | None, device: str) -> tuple[Floats, float]
     if used is not None:
         push, masses = student_sums(used, Y)
         return push, max(float(masses.sum()), NO_DIVISOR)
-    loops = compiled(LOOPS)
+    return _strip_sums(Y, compiled(LOOPS).student_repulsion, n_jobs)
+
+
+def _strip_sums(Y: Floats, loop: Callable[..., None], n_jobs: int | None) -> tuple[Floats, float]:
+    """What a loop over strips sums up for each point, and the mass of all."""
     YT = np.ascontiguousarray(Y.T)
     out, mass = np.zeros_like(YT), np.zeros(len(Y))
 
     def work(part: slice) -> None:
         mine = np.zeros((len(YT), part.stop - part.start))
-        loops.student_repulsion(YT, part.start, np.ascontiguousarray(YT[:, part]), mine, mass[part])
+        loop(YT, part.start, np.ascontiguousarray(YT[:, part]), mine, mass[part])
         out[:, part] = mine
 
     strips(len(Y), work, n_jobs)
@@ -241,11 +264,12 @@ def _gaussian_masses(Y: Floats, n_jobs: int | None) -> Floats:
     return np.maximum(mass, NO_DIVISOR)
 
 
-def row_divergence(P: Floats, Y: Floats, rows: Floats, student: bool) -> tuple[Floats, Floats]:
+def row_divergence(P: Floats, Y: Floats, rows: Floats, power: float) -> tuple[Floats, Floats]:
     """KL(P_x || Q_x) and its gradient 2 sum_j (p_j - q_j) u_j (y - y_j) for new points y, q_j = w_j / sum_l w_l.
 
-    P (m, n) has the new points' probabilities of the fixed points Y (n, d); u = w for Student's t and 1 for a Gaussian.
+    P (m, n) has the new points' probabilities of the fixed points Y (n, d); w = (1 + ||y - y_j||^2)^-power and
+    u = power / (1 + ||y - y_j||^2), or with power 0 a Gaussian and 1.
     """
     value, slope = np.empty(len(rows)), np.empty_like(rows)
-    compiled(LOOPS).row_divergences(P, Y, rows, student, value, slope)
+    compiled(LOOPS).row_divergences(P, Y, rows, float(power), value, slope)
     return value, slope

@@ -46,6 +46,27 @@ def student_repulsion(Y, first, strip, out, mass):
 
 
 @njit(nogil=True, cache=True)
+def power_repulsion(Y, first, strip, power, out, mass):
+    """The sums of `student_repulsion` for w = (1 + ||y_i - y_j||^2)^-power; out has w / (1 + ||.||^2)."""
+    d, n = Y.shape
+    m = strip.shape[1]
+    squared, gap = np.empty(m), np.empty((d, m))
+    for j in range(n):
+        _squares(Y, strip, j, gap, squared)
+        for t in range(m):
+            u = 1.0 + squared[t]
+            w = math.exp(-power * math.log(u))
+            mass[t] += w
+            squared[t] = w / u
+        for k in range(d):
+            o, g = out[k], gap[k]
+            for t in range(m):
+                o[t] += squared[t] * g[t]
+        if 0 <= j - first < m:
+            mass[j - first] -= 1.0
+
+
+@njit(nogil=True, cache=True)
 def gaussian_mass(Y, first, strip, mass):
     """mass_i += sum_{j != i} exp(-||y_i - y_j||^2)."""
     d, n = Y.shape
@@ -125,8 +146,8 @@ def sparse_attraction(indptr, indices, P, start, stop, Y, student, out, cost):
 
 
 @njit(nogil=True, cache=True)
-def row_divergences(P, Y, rows, student, value, slope):
-    """KL(P_x || Q_x) and its gradient for each new point; see `row_divergence`."""
+def row_divergences(P, Y, rows, power, value, slope):
+    """KL(P_x || Q_x) and its gradient for each new point; see `row_divergence`. A power of 0 is the Gaussian."""
     n, d = Y.shape
     log_w, squared = np.empty(n), np.empty(n)
     for r in range(len(rows)):
@@ -136,7 +157,7 @@ def row_divergences(P, Y, rows, student, value, slope):
             for k in range(d):
                 s += (rows[r, k] - Y[j, k]) ** 2
             squared[j] = s
-            log_w[j] = -math.log(1.0 + s) if student else -s
+            log_w[j] = -power * math.log(1.0 + s) if power > 0.0 else -s
             top = max(top, log_w[j])
         mass = 0.0
         for j in range(n):
@@ -149,8 +170,8 @@ def row_divergences(P, Y, rows, student, value, slope):
             if p > 0.0:
                 total += p * (math.log(p) - log_w[j] + log_mass)
             f = 2.0 * (p - math.exp(log_w[j] - log_mass))
-            if student:
-                f /= 1.0 + squared[j]
+            if power > 0.0:
+                f *= power / (1.0 + squared[j])
             for k in range(d):
                 slope[r, k] += f * (rows[r, k] - Y[j, k])
         value[r] = total

@@ -9,6 +9,7 @@ import numpy as np
 
 from lowfold._core.parallel import Progress
 from lowfold._core.types import Floats
+from lowfold._core.watch import lowered
 from lowfold.optimize._momentum import Callback
 from lowfold.optimize._stress import Sums, Terms
 
@@ -63,6 +64,7 @@ def majorise(
     for t in range(1, max_iter):
         if progress is not None:
             progress(t / max_iter)
+        lowered(at.value)
         small = small + 1 if history[-1] - at.value <= tol * at.squares else 0
         if small == 2 or (t == 1 and at.value <= tol**2 * at.squares):
             converged = True

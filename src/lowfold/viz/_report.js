@@ -32,7 +32,7 @@
 
   // Pictures ----------------------------------------------------------------------------------------------------------
 
-  let field = data.fields[0], chosen = null, pointed = -1;
+  let field = data.fields.find((f) => f.kind !== "text"), chosen = null, pointed = -1;
   const figures = new Map();
   for (const figure of document.querySelectorAll("figure[data-name]")) figures.set(figure.dataset.name, figure);
   for (const picture of data.pictures) {
@@ -72,9 +72,35 @@
     for (const f of data.fields) {
       if (f.kind === "class") parts.push(`${f.name} ${f.names[f.codes[pointed]]}`);
       if (f.kind === "number") parts.push(`${f.name} ${short(valueOf(f, pointed))}`);
+      if (f.kind === "text") parts.push(`${f.name} ${f.values[pointed]}`);
     }
+    picture && thumbnail();
     if (picture && picture.trust[pointed] !== 255) parts.push(`trust in ${picture.name} ${short(picture.trust[pointed] / 254)}`);
     told.textContent = parts.join("; ");
+  }
+  const thumb = document.getElementById("thumb"), pixels = data.thumbs && new Uint8Array(bytes(data.thumbs.pixels));
+  function thumbnail() {
+    if (!pixels) return;
+    const { height, width, channels } = data.thumbs, first = pointed * height * width * channels;
+    thumb.width = width; thumb.height = height; thumb.hidden = false;
+    const c = thumb.getContext("2d"), image = c.createImageData(width, height);
+    for (let p = 0; p < width * height; p++) {
+      for (let k = 0; k < 3; k++) image.data[4 * p + k] = pixels[first + p * channels + (channels === 3 ? k : 0)];
+      image.data[4 * p + 3] = 255;
+    }
+    c.putImageData(image, 0, 0);
+  }
+  // Chosen rows as a table: their numbers, and all that is known of them.
+  function chosenRows() {
+    const quoted = (v) => (/[",\n\r]/.test(String(v)) ? `"${String(v).replaceAll('"', '""')}"` : String(v));
+    const known = data.fields.filter((f) => f.kind !== "trust");
+    const lines = [["row", ...known.map((f) => f.name)].map(quoted).join(",")];
+    for (let i = 0; i < n; i++) {
+      if (!chosen[i]) continue;
+      const values = known.map((f) => (f.kind === "class" ? f.names[f.codes[i]] : f.kind === "text" ? f.values[i] : valueOf(f, i)));
+      lines.push([(names ? names[i] : i) + 1, ...values].map(quoted).join(","));
+    }
+    return `${lines.join("\n")}\n`;
   }
   function point(i, picture) {
     if (i !== pointed) {
@@ -90,7 +116,7 @@
   function choose(mask) {
     chosen = mask;
     redraw(); tell(null);
-    document.getElementById("free").hidden = !chosen;
+    document.getElementById("free").hidden = document.getElementById("save").hidden = !chosen;
   }
   for (const { figure, scatter } of data.pictures) {
     figure.querySelector("h3 button").addEventListener("click", (event) => {
@@ -121,11 +147,11 @@
     }
     const bar = document.createElement("span");
     bar.className = "bar";
-    bar.style.background = GRADIENT;
+    bar.style.background = gradient();
     holder.append(short(field.low), bar, short(field.high));
   }
   const by = document.getElementById("by");
-  data.fields.forEach((f, i) => by.add(new Option(f.name, i)));
+  data.fields.forEach((f, i) => { if (f.kind !== "text") by.add(new Option(f.name, i)); });
   by.addEventListener("change", () => { field = data.fields[by.value]; legend(); redraw(); });
   const edges = document.getElementById("edges");
   if (!data.graphs.length) edges.parentElement.hidden = true;
@@ -134,6 +160,15 @@
   if (!data.pictures.some((p) => p.axes.length > 2)) pair.parentElement.hidden = true;
   pair.addEventListener("change", () => { for (const { scatter } of data.pictures) scatter.show = pair.value.split(",").map((k) => Math.min(Number(k), scatter.axes.length - 1)); redraw(); });
   document.getElementById("free").addEventListener("click", () => choose(null));
+  document.getElementById("save").addEventListener("click", () => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([chosenRows()], { type: "text/csv" }));
+    link.download = "chosen.csv"; link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  });
+  const tool = document.getElementById("tool");
+  tool.addEventListener("change", () => { for (const { scatter } of data.pictures) { scatter.tool = tool.value; scatter.fingers = tool.value !== "rectangle"; } });
+  document.getElementById("whole").addEventListener("click", () => { for (const { scatter } of data.pictures) scatter.reset(); });
   legend(); redraw();
 
   const theme = document.getElementById("theme");
@@ -142,9 +177,9 @@
     const root = document.documentElement;
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
-    redraw();
+    legend(); redraw();
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { legend(); redraw(); });
 
   // The table: a click on a heading sorts, and the pictures follow ----------------------------------------------------
 

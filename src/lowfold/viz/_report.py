@@ -29,7 +29,7 @@ def write_report(
 
     It needs no network and no other file: what the data look like, the ranking (sortable), the embeddings side by side
     with linked colours, pointing and choosing, curves of kept neighbours, parameters and why they were chosen, failures
-    with their reasons, versions, and how to do it again. At most 10,000 points and 20,000 edges are drawn; the page
+    with their reasons, versions, and how to do it again. At most 200,000 points and 20,000 edges are drawn; the page
     says so where there are more. It appears whole or not at all, and leaves an existing file alone unless `overwrite`.
 
     Parameters
@@ -68,7 +68,7 @@ def report_html(comparison: Comparison, *, title: str | None = None, command: st
         "environment": ("Versions", [parts.environment(comparison)]),
         "again": ("How to do it again", [parts.reproduce(comparison, command)]),
     }
-    order = ("table", "pictures", "data", "curves", "parameters", "failures", "environment", "again")
+    order = ("pictures", "table", "data", "curves", "parameters", "failures", "environment", "again")
     menu = "".join(f'<a href="#{key}">{parts.words(sections[key][0])}</a>' for key in order)
     body = "\n".join(parts.section(key, sections[key][0], *sections[key][1]) for key in order)
     version = comparison.versions.get("lowfold", "")

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from lowfold.select._compare_types import Comparison, Row
 from lowfold.viz._colors import MANY
 
-DRAWN = 10_000  # points of one picture
+DRAWN = 200_000  # points of one picture: drawn within a second, 1 MB each
+SPOKEN = 20_000  # rows whose text is shown at the pointer
+THUMBS, SIDE = 4_000_000, 24  # bytes of thumbnails, and their longest side in pixels
 EDGES = 20_000  # lines of one picture
 COLUMNS = 4  # columns of the data that can colour the points
 LEVELS = 65_534  # steps of a coordinate; the one above stands for "no place"
@@ -48,6 +50,7 @@ def picture_data(comparison: Comparison) -> dict[str, Any]:
         "fields": _fields(comparison, rows),
         "pictures": pictures,
         "graphs": graphs,
+        "thumbs": _thumbs(comparison, rows),
     }
 
 
@@ -132,7 +135,42 @@ def _fields(comparison: Comparison, rows: NDArray[np.int64]) -> list[dict[str, A
         shown = comparison.X.shape[1] if comparison.X.shape[1] <= COLUMNS else 0
         for i in range(shown):
             found.append({"name": f"data: {columns[i]}", "kind": "number"} | _steps(comparison.X[rows, i]))
-    return found or [{"name": "row", "kind": "number"} | _steps(rows.astype(np.float64))]
+    found += _aside(settings, rows, {str(field["name"]) for field in found})
+    coloured = any(field["kind"] != "text" for field in found)
+    return found if coloured else [*found, {"name": "row", "kind": "number"} | _steps(rows.astype(np.float64))]
+
+
+def _aside(settings: dict[str, Any], rows: NDArray[np.int64], known: set[str]) -> list[dict[str, Any]]:
+    """The other columns that were kept aside: classes and numbers colour, texts are shown at the pointer."""
+    found: list[dict[str, Any]] = []
+    for name, values in (settings.get("aside") or {}).items():
+        if name in known:
+            continue
+        here = np.asarray(values)[rows]
+        classes = np.unique(np.asarray(values).astype(str)) if here.dtype.kind not in "f" else np.empty(0)
+        if here.dtype.kind in "fiu" and not 1 < len(classes) <= MANY:
+            found.append({"name": name, "kind": "number", **_steps(here)})
+        elif 1 < len(classes) <= MANY and len(classes) < len(values):
+            codes = np.searchsorted(classes, here.astype(str)).astype("<u1")
+            found.append({"name": name, "kind": "class", "names": classes.tolist(), "codes": _packed(codes)})
+        elif len(rows) <= SPOKEN:
+            found.append({"name": name, "kind": "text", "values": [str(value)[:200] for value in here.tolist()]})
+    return found
+
+
+def _thumbs(comparison: Comparison, rows: NDArray[np.int64]) -> dict[str, Any] | None:
+    """Small pictures of the rows where they are images, every so many pixels one."""
+    shape = comparison.settings.get("point_shape")
+    if shape is None:
+        return None
+    step = max(1, -(-max(shape[:2]) // SIDE))
+    images = comparison.X.reshape(len(comparison.X), *shape)[:, ::step, ::step]
+    if images[0].size * len(rows) > THUMBS:
+        return None
+    low, high = float(images.min()), float(images.max())
+    pixels = np.rint((images[rows] - low) / ((high - low) or 1.0) * 255).astype(np.uint8)
+    channels = 3 if len(shape) == 3 else 1
+    return {"height": images.shape[1], "width": images.shape[2], "channels": channels, "pixels": _packed(pixels)}
 
 
 def _lowest_trust(comparison: Comparison) -> float:

@@ -188,9 +188,14 @@ def controls(drawn: int, n: int, graphs: Iterable[dict[str, Any]]) -> str:
         '<label>colour <select id="by"></select></label>'
         '<label><input type="checkbox" id="edges"> graph</label>'
         '<label>axes <select id="axes"><option value="0,1">1, 2</option><option value="0,2">1, 3</option>'
-        '<option value="1,2">2, 3</option></select></label><button type="button" id="free" hidden>let go</button>'
-        f'<span id="told" aria-live="polite">Point at a picture: the same point is marked in all of them. '
-        f"Drag a rectangle to choose points.{sample}{lines}</span></div>"
+        '<option value="1,2">2, 3</option></select></label><label>drag to <select id="tool">'
+        '<option value="rectangle">choose a rectangle</option><option value="lasso">choose by lasso</option>'
+        '<option value="move">move</option></select></label><button type="button" id="whole">show all</button>'
+        '<button type="button" id="free" hidden>let go</button>'
+        '<button type="button" id="save" hidden>download chosen rows</button>'
+        '<canvas id="thumb" hidden aria-hidden="true"></canvas>'
+        f'<span id="told" aria-live="polite">Point at a picture: the same point is marked in all of them. Drag to '
+        f"choose points; the wheel, over a picture that was clicked, zooms.{sample}{lines}</span></div>"
         '<div id="scale"></div>'
     )
 

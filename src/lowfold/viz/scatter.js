@@ -25,19 +25,38 @@ const STEPS = 64; // colours of the continuous scale
 /** @param {string} a @returns {number[]} */
 export const rgb = (a) => [1, 3, 5].map((k) => parseInt(a.slice(k, k + 2), 16));
 
-/** The continuous scale, light for large. @type {string[]} */
-export const SCALE = Array.from({ length: STEPS }, (_, s) => {
-  const at = (s / (STEPS - 1)) * (VIRIDIS.length - 1), k = Math.min(VIRIDIS.length - 2, Math.floor(at)), t = at - k;
-  const a = rgb(VIRIDIS[k]), b = rgb(VIRIDIS[k + 1]);
-  return `#${a.map((v, c) => Math.round(v + t * (b[c] - v)).toString(16).padStart(2, "0")).join("")}`;
-});
-export const GRADIENT = `linear-gradient(to right, ${VIRIDIS.join(",")})`;
+/** Relative luminance, as WCAG has it. @param {number[]} c */
+const luminance = (c) => c.reduce((sum, v, k) => { const u = v / 255; return sum + [0.2126, 0.7152, 0.0722][k] * (u <= 0.03928 ? u / 12.92 : ((u + 0.055) / 1.055) ** 2.4); }, 0);
+/** @param {string} a @param {string} b */
+export const contrast = (a, b) => { const [x, y] = [luminance(rgb(a)), luminance(rgb(b))]; return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05); };
+/** @param {number[]} c */
+const hex = (c) => `#${c.map((v) => Math.round(v).toString(16).padStart(2, "0")).join("")}`;
+/** Whether the page is dark now. */
+const isDark = () => { const back = css("--back"); return /^#[0-9a-f]{6}$/i.test(back) && luminance(rgb(back)) < 0.2; };
+/** The colour itself; on a dark page mixed with white until it stands out by 3 to 1. @param {string} color */
+export function seen(color) {
+  if (!isDark()) return color;
+  let c = rgb(color);
+  for (let k = 0; k < 40 && contrast(hex(c), css("--back")) < 3; k++) c = c.map((v) => v + 0.08 * (255 - v));
+  return hex(c);
+}
+
+/** The continuous scale, light for large; on a dark page without its dark third. @returns {string[]} */
+export function scale() {
+  const first = isDark() ? 0.36 : 0;
+  return Array.from({ length: STEPS }, (_, s) => {
+    const at = (first + (1 - first) * (s / (STEPS - 1))) * (VIRIDIS.length - 1), k = Math.min(VIRIDIS.length - 2, Math.floor(at)), t = at - k;
+    const a = rgb(VIRIDIS[k]), b = rgb(VIRIDIS[k + 1]);
+    return seen(hex(a.map((v, c) => v + t * (b[c] - v))));
+  });
+}
+export const gradient = () => `linear-gradient(to right, ${scale().join(",")})`;
 
 /** How class number `code` of `count` is drawn: by colour, beyond ten classes by shape as well.
  * @param {number} code @param {number} count @returns {Look} */
 export function classLook(code, count) {
   const colors = count <= FEW.length ? FEW : MORE;
-  return { color: colors[code % colors.length], shape: Math.floor(code / colors.length) % 5 };
+  return { color: seen(colors[code % colors.length]), shape: Math.floor(code / colors.length) % 5 };
 }
 
 /** Points by class. @param {Uint8Array} codes @param {number} count @returns {Colouring} */
@@ -51,11 +70,11 @@ export function byNumber(steps, floor = 0) {
     const s = steps[i];
     groups[i] = s === NOWHERE ? NONE : s <= low ? 0 : ((s - low) * factor) | 0;
   }
-  return { groups, looks: SCALE.map((color) => ({ color, shape: 0 })) };
+  return { groups, looks: scale().map((color) => ({ color, shape: 0 })) };
 }
 
 /** All points alike. @param {number} n @returns {Colouring} */
-export const plain = (n) => ({ groups: new Uint8Array(n), looks: [{ color: FEW[0], shape: 0 }] });
+export const plain = (n) => ({ groups: new Uint8Array(n), looks: [{ color: seen(FEW[0]), shape: 0 }] });
 
 /** The path of one marker: circle, triangle, square, diamond, triangle downwards.
  * @param {CanvasRenderingContext2D | Path2D} c @param {number} shape @param {number} x @param {number} y @param {number} r */

@@ -1,6 +1,6 @@
 // What can colour the points, and how a picture gets it.
 import { numbers } from "./link.js";
-import { GRADIENT, byClass, byNumber, classLook, plain, trace } from "./scatter.js";
+import { byClass, byNumber, classLook, gradient, plain, trace } from "./scatter.js";
 import { changed, drawn, state, title } from "./state.js";
 import { h, short } from "./dom.js";
 import { send } from "./link.js";
@@ -54,7 +54,7 @@ export async function legend(choose) {
   if (!column) return [];
   if (column.kind !== "codes") {
     const bar = h("span", { class: "bar" });
-    bar.style.background = GRADIENT;
+    bar.style.background = gradient();
     const own = state.colour.startsWith("own:");
     return own ? [h("span", null, "low"), bar, h("span", null, "high, in each picture by itself")] : [short(column.low), bar, short(column.high)];
   }

@@ -1,0 +1,60 @@
+"""Missing values of a table: told, kept, filled in, or their rows left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.errors import InvalidInput
+from lowfold.datasets._file_table import Table, refuse
+
+Missing = Literal["error", "keep", "drop", "mean"]
+
+
+def check_missing_option(missing: object) -> None:
+    """One of the four words."""
+    if missing not in get_args(Missing):
+        raise InvalidInput(f"missing must be 'error', 'keep', 'drop' or 'mean'; got {missing!r}")
+
+
+def with_gaps(table: Table, missing: Missing) -> Table:
+    """The table, with its missing values dealt with as asked."""
+    check_missing_option(missing)
+    gaps = np.isnan(table.X)
+    rows = np.asarray(gaps.any(axis=1))
+    if not rows.any():
+        return table
+    count, (row, column) = int(gaps.sum()), (int(i) for i in np.argwhere(gaps)[0])
+    words = f"the first in row {row + 1}, column {table.columns[column]!r}"
+    if missing == "error":
+        refuse(
+            table.source,
+            f"{count} values are missing, {words}; read with missing='drop', 'mean' or 'keep' (--read missing=drop)",
+        )
+    if missing == "keep":
+        told = f"{count} values are missing (NaN), {words}"
+        return replace(table, notices=[*table.notices, told])
+    return _filled(table, gaps) if missing == "mean" else _dropped(table, rows)
+
+
+def _filled(table: Table, gaps: NDArray[np.bool_]) -> Table:
+    with np.errstate(invalid="ignore"):
+        means = np.nansum(table.X, axis=0) / (~gaps).sum(axis=0)
+    if not np.isfinite(means).all():
+        refuse(table.source, f"column {table.columns[int(np.argmin(np.isfinite(means)))]!r} has no value at all")
+    X = np.where(gaps, means, table.X).astype(table.X.dtype)
+    return replace(table, X=X, notices=[*table.notices, f"{int(gaps.sum())} missing values filled by column means"])
+
+
+def _dropped(table: Table, rows: NDArray[np.bool_]) -> Table:
+    """The other rows, which are no longer all the pixels of a picture."""
+    kept = ~rows
+    if not kept.any():
+        refuse(table.source, "every row has a missing value; use missing='mean' or 'keep'")
+    labels = {name: values[kept] for name, values in table.labels.items()}
+    ids = None if table.ids is None else table.ids[kept]
+    told = f"{int(rows.sum())} of {len(rows)} rows left out, which have missing values"
+    return replace(table, X=table.X[kept], labels=labels, ids=ids, notices=[*table.notices, told], grid_shape=None)

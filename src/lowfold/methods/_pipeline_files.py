@@ -1,0 +1,112 @@
+"""Pipelines of lowfold's methods and of scikit-learn's steps as data: a step is its class by name, parameters, arrays.
+
+scikit-learn's classes are those listed here, whose fitted state is numbers and words; nothing else is looked up.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lowfold._core.errors import InvalidInput
+from lowfold.datasets._file_table import refuse
+from lowfold.methods.registry import is_method
+
+SKLEARN: Mapping[str, str] = {
+    "Binarizer": "preprocessing",
+    "KMeans": "cluster",
+    "KNeighborsClassifier": "neighbors",
+    "KNeighborsRegressor": "neighbors",
+    "LinearDiscriminantAnalysis": "discriminant_analysis",
+    "LinearRegression": "linear_model",
+    "LogisticRegression": "linear_model",
+    "MaxAbsScaler": "preprocessing",
+    "MinMaxScaler": "preprocessing",
+    "NearestCentroid": "neighbors",
+    "Normalizer": "preprocessing",
+    "PCA": "decomposition",
+    "PolynomialFeatures": "preprocessing",
+    "PowerTransformer": "preprocessing",
+    "QuantileTransformer": "preprocessing",
+    "Ridge": "linear_model",
+    "RobustScaler": "preprocessing",
+    "SimpleImputer": "impute",
+    "StandardScaler": "preprocessing",
+    "TruncatedSVD": "decomposition",
+    "VarianceThreshold": "feature_selection",
+}
+"""Class -> module of scikit-learn, of the steps that can be saved."""
+
+Encode = Callable[[Any, str], Any]
+Decode = Callable[[Any], Any]
+
+
+def is_pipeline(model: object) -> bool:
+    """Whether it is scikit-learn's Pipeline itself."""
+    return type(model).__name__ == "Pipeline" and type(model).__module__ == "sklearn.pipeline"
+
+
+def encoded_steps(pipeline: Any, encode: Encode, encode_method: Callable[[Any], Any]) -> list[Any]:
+    """Every step with its name, as JSON."""
+    return [[name, _step(name, step, encode, encode_method)] for name, step in pipeline.steps]
+
+
+def _step(name: str, step: Any, encode: Encode, encode_method: Callable[[Any], Any]) -> Any:
+    if step in (None, "passthrough"):
+        return {"sklearn": "passthrough"}
+    if is_method(step):
+        return {"method": encode_method(step)}
+    kind = type(step).__name__
+    if kind not in SKLEARN or type(step) is not _class(kind):
+        raise InvalidInput(
+            f"step {name!r} is a {kind}, which is not saved as data; lowfold's methods are, and scikit-learn's "
+            f"{', '.join(SKLEARN)}: save the others with pickle or skops"
+        )
+    params = step.get_params(deep=False)
+    fitted = {key: value for key, value in vars(step).items() if key not in params}
+    if not fitted and kind not in ("Normalizer", "Binarizer"):
+        raise InvalidInput(f"step {name!r} is not fitted, so there is nothing to save yet; call fit first")
+    return {
+        "sklearn": kind,
+        "parameters": {key: encode(value, f"{name}.{key}") for key, value in params.items()},
+        "fitted": {key: encode(value, f"{name}.{key}") for key, value in fitted.items()},
+    }
+
+
+def decoded_pipeline(
+    steps: Any, decode: Callable[[Any], Any], decode_method: Callable[[Any], Any], path: object
+) -> Any:
+    """The pipeline from its steps."""
+    from sklearn.pipeline import Pipeline
+
+    if not isinstance(steps, list) or not steps:
+        refuse(path, "is not a readable pipeline: it has no steps")
+    found = []
+    for entry in steps:
+        if not (isinstance(entry, list) and len(entry) == 2 and isinstance(entry[1], dict)):
+            refuse(path, "is not a readable pipeline: a step is no name with its content")
+        name, content = str(entry[0]), entry[1]
+        found.append((name, decode_method(content["method"]) if "method" in content else _made(content, decode, path)))
+    pipeline = Pipeline(found)
+    pipeline._validate_steps()  # names and kinds of the steps, before any of them is used
+    return pipeline
+
+
+def _made(content: Any, decode: Decode, path: object) -> Any:
+    kind = content.get("sklearn")
+    if kind == "passthrough":
+        return "passthrough"
+    if kind not in SKLEARN:
+        refuse(path, f"holds a step {str(kind)[:50]!r}; known are {', '.join(SKLEARN)}")
+    cls = _class(kind)
+    step = cls(**{str(key): decode(value) for key, value in content["parameters"].items()})
+    for key, value in content["fitted"].items():
+        if not key.isidentifier() or key.startswith("__") or hasattr(cls, key):
+            refuse(path, f"holds a value {key[:50]!r}, which is no fitted attribute of {kind}")
+        setattr(step, key, decode(value))
+    return step
+
+
+def _class(name: str) -> Any:
+    return getattr(importlib.import_module(f"sklearn.{SKLEARN[name]}"), name)

@@ -1,0 +1,59 @@
+"""A file made by somebody else ends in our words or in finite numbers, whatever was changed in it."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.methods.forger import forgeries, verdict
+from tests.methods.test_files import NAMES, SEVERAL, fitted, points
+
+import lowfold
+from lowfold._core.errors import LowfoldError
+
+QUICK = ("PCA", "LTSA", "NMF", "MultilinearPCA")
+
+
+def failures(model: object, new: np.ndarray, folder: Path, *, scalars: bool) -> list[str]:
+    file = folder / "model.lowfold"
+    lowfold.save(file, model)
+    found = []
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        lowfold.load(file).transform(new)
+        for words, forged in forgeries(file, scalars=scalars):
+            answer = verdict(lowfold.load, forged, new, LowfoldError)
+            if answer:
+                found.append(f"{words}: {answer}")
+    return found
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_changed_arrays(name: str, tmp_path: Path) -> None:
+    assert failures(fitted(name, points(30)), points(5, seed=3), tmp_path, scalars=False) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_changed_members_of_every_method(name: str, tmp_path: Path) -> None:
+    assert failures(fitted(name, points(40)), points(5, seed=3), tmp_path, scalars=True) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SEVERAL)
+def test_changed_members_of_several_matrices(name: str, tmp_path: Path) -> None:
+    D = np.linalg.norm(points(40)[:, None] - points(40)[None], axis=2)
+    matrices = np.stack([D, 1.1 * D])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = getattr(lowfold, name)().fit(matrices)
+    assert failures(model, matrices[:, :5], tmp_path, scalars=True) == []
+
+
+@pytest.mark.slow
+def test_changed_members_of_pieces(tmp_path: Path) -> None:
+    X = np.vstack([points(40), points(40) + 50])
+    model = fitted("LaplacianEigenmaps", X, on_disconnected="separate")
+    assert failures(model, points(5, seed=3), tmp_path, scalars=True) == []

@@ -1,0 +1,78 @@
+"""t-SNE's tails, several perplexities, given affinities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import lowfold
+from lowfold._core.errors import InvalidInput
+from lowfold.optimize._neighbor import DenseAffinities, TSNECost
+
+
+def blobs(n: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    label = np.arange(n) % 3
+    return rng.normal(size=(n, 5)) + 6 * np.eye(5)[label], label
+
+
+@pytest.mark.parametrize("dof", [0.4, 1.0, 3.0])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_cost_and_gradient_of_student_with_any_degrees(dof: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    P = rng.random((12, 12))
+    P = (P + P.T) * (1 - np.eye(12))
+    P /= P.sum()
+    Y = rng.normal(size=(12, 2))
+    w = (1 + ((Y[:, None] - Y[None]) ** 2).sum(axis=2) / dof) ** (-(dof + 1) / 2) * (1 - np.eye(12))
+    cost = TSNECost(DenseAffinities.held(P), dof=dof)
+    at = P > 0
+    assert np.isclose(cost.value(Y), np.sum(P[at] * np.log(P[at] / (w / w.sum())[at])))
+    step = rng.normal(size=Y.shape)
+    slope = (cost.value(Y + 1e-6 * step) - cost.value(Y - 1e-6 * step)) / 2e-6
+    assert np.isclose(slope, np.sum(cost.gradient(Y) * step), rtol=1e-6)
+
+
+def test_several_perplexities_are_the_mean_of_their_affinities() -> None:
+    X, _ = blobs()
+    made = {p: lowfold.TSNE(perplexity=p, max_iter=1).fit(X).operator().dense() for p in (4.0, 19.0)}
+    both = lowfold.TSNE(perplexity=[4.0, 19.0], max_iter=1).fit(X).operator().dense()
+    assert np.allclose(both, (made[4.0] + made[19.0]) / 2, rtol=1e-12)
+    near = lowfold.TSNE(perplexity=[4.0, 19.0], method="neighbors", max_iter=1).fit(X).operator().dense()
+    assert np.abs(near - both).max() < 1e-2 * both.max()  # 57 of the 59 others are kept
+
+
+def test_layouts_with_other_tails_and_perplexities_part_the_clusters(tmp_path) -> None:
+    X, label = blobs()
+    for options in ({"dof": 0.5}, {"dof": 3.0}, {"perplexity": [5.0, 15.0]}):
+        model = lowfold.TSNE(max_iter=300, **options).fit(X)
+        Y = model.embedding_
+        D = np.linalg.norm(Y[:, None] - Y[None], axis=2) + 1e9 * np.eye(len(Y))
+        assert (label[D.argmin(axis=1)] == label).mean() > 0.95
+        new, kind = blobs(9, seed=4)
+        placed = model.transform(new)
+        nearest = np.linalg.norm(placed[:, None] - Y[None], axis=2).argmin(axis=1)
+        assert (label[nearest] == kind).mean() > 0.8
+        lowfold.save(tmp_path / "m", model, overwrite=True)
+        assert np.array_equal(lowfold.load(tmp_path / "m").transform(new), placed)
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+def test_given_affinities_are_used_as_they_are(form: object) -> None:
+    X = blobs()[0]
+    P = lowfold.TSNE(perplexity=10).fit(X).operator().dense()
+    model = lowfold.TSNE(metric="precomputed_affinity", max_iter=300).fit(form(7.0 * P))
+    assert np.allclose(model.operator().dense(), P, atol=1e-12)
+    start = 1e-4 * np.random.default_rng(0).normal(size=(60, 2))
+    same = lowfold.TSNE(perplexity=10, init=start, max_iter=40).fit(X)
+    given = lowfold.TSNE(metric="precomputed_affinity", init=start, max_iter=40).fit(form(P))
+    assert np.allclose(given.embedding_, same.embedding_, atol=1e-6 * np.abs(same.embedding_).max())
+    with pytest.raises(InvalidInput, match="say nothing of new ones"):
+        model.transform(form(P[:2]))
+
+
+def test_fft_has_one_degree() -> None:
+    pytest.importorskip("openTSNE")
+    with pytest.raises(InvalidInput, match="one degree of freedom"):
+        lowfold.TSNE(method="fft", dof=2.0).fit(blobs()[0])
