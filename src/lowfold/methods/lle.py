@@ -22,6 +22,7 @@ from lowfold.kernels._lle import REG_WHEN, WEIGHTS, outlier_factors, reconstruct
 from lowfold.kernels._patches import Geometry, Patches
 from lowfold.methods._alignment_method import AlignmentMethod, aligned, bottom, patch_corner
 from lowfold.methods._fit import Connected, Fit
+from lowfold.methods._in_blocks import InBlocks, with_landmarks
 from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._lle_neighborhoods import Clusters, cluster_neighborhoods, flat_neighborhoods
 from lowfold.methods._losses import ALIGN, Lowered, alignment
@@ -111,6 +112,8 @@ class LLE(Landmarked, AlignmentMethod):
         "more n_neighbors or a larger reg hold them",
         "use LTSA, whose coordinates keep lengths, or more n_neighbors",
     )
+
+    in_blocks: ClassVar[InBlocks] = with_landmarks
 
     def _needs(self) -> Needs:
         d = self.n_components
