@@ -7,6 +7,7 @@ Every block is worked on by a pure task, so that a lost worker's tasks are repea
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from operator import getitem
@@ -265,8 +266,6 @@ def _sent(value: Any) -> Any:
 
 def _client() -> Any:
     """The cluster's client that Dask would use, or None."""
-    import sys
-
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return None

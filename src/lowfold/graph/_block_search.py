@@ -156,15 +156,10 @@ def _calibrated(source: Blocks, task: Task, run: Run) -> tuple[Task, float]:
     measured = np.sort(rng.choice(n, min(MEASURED, n), replace=False))
     ladder = _ladder(lists)
     Q = source.rows.take(measured)
-    found = source.rows.fold(_tried, partial(_merged_all, task.k), Q, measured, replace_lists(task, lists), ladder)
+    found = source.rows.fold(_tried, partial(_merged_all, task.k), Q, measured, task._replace(lists=lists), ladder)
     recalls = [shared_part(index, found[0][1]) for _, index in found[1:]]
     chosen = next((i for i, recall in enumerate(recalls) if recall >= RECALL), len(ladder) - 1)
-    return replace_lists(task, lists._replace(probes=ladder[chosen])), recalls[chosen]
-
-
-def replace_lists(task: Task, lists: Lists) -> Task:
-    """The task with these lists."""
-    return task._replace(lists=lists)
+    return task._replace(lists=lists._replace(probes=ladder[chosen])), recalls[chosen]
 
 
 def _ladder(lists: Lists) -> tuple[int, ...]:

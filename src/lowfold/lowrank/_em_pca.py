@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.operators import Operator
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats
-from lowfold.lowrank._scatter import Scatter
 
 # Numbers of a block, 4 MB, and its rows at least; groups of blocks, each with sums of its own, fixed so that threads
 # change no bit.
@@ -123,7 +123,7 @@ def maximised(model: Latent, sums: Sums, floor: float) -> Latent:
     return Latent(mean, W, noise)
 
 
-def complete_em_step(model: Latent, S: Scatter, total: float, floor: float) -> tuple[Latent, float]:
+def complete_em_step(model: Latent, S: Operator, total: float, floor: float) -> tuple[Latent, float]:
     """The same where nothing is missing: everything depends on S = Xc'Xc / n, which is only multiplied with W.
 
     No noise: span(W) <- span(S W), a step of simultaneous power iteration. With noise (Tipping & Bishop, eqs. 29-30):

@@ -111,7 +111,8 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         check_is_fitted(self)
         rows = as_rows(X)
         if rows is not None:
-            return mapped_rows(rows, self, "transform", self.n_features_in_, self._n_features_out)
+            columns = self.n_features_in_, self._n_features_out
+            return mapped_rows(rows, self, "transform", *columns)  # type: ignore[no-any-return]
         queries = self.reader.queries(self, X)
         with single_threaded_blas():
             placed = place(self._extend, self._trained, queries, self._run())
@@ -126,7 +127,8 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         check_is_fitted(self)
         rows = as_rows(X)
         if rows is not None:
-            return mapped_rows(rows, self, "inverse_transform", self._n_features_out, self.n_features_in_)
+            columns = self._n_features_out, self.n_features_in_
+            return mapped_rows(rows, self, "inverse_transform", *columns)  # type: ignore[no-any-return]
         Y, d = np.asarray(X, dtype=np.float64), self._n_features_out
         if Y.ndim != 2 or Y.shape[1] != d:
             raise InvalidInput(f"inverse_transform takes {d} columns, as transform gives; got shape {Y.shape}")

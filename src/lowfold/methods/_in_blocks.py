@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -80,8 +81,6 @@ def mapped_block(block: AnyFloats, start: int, mapped: _Mapped, way: str) -> Any
     """One block: no answer depends on the other rows."""
     model = mapped.model
     if mapped.jobs is not None:
-        from copy import copy
-
         model = copy(model)
         model.n_jobs = mapped.jobs
     return np.asarray(getattr(model, way)(block))

@@ -119,7 +119,7 @@ class ClassicalMDS(Distances, Seeded, Solved, Method):
             need = source.X.dtype.itemsize * float(data.n) ** 2
             require(need, f"a {data.n} x {data.n} matrix of distances", "use PCA, or MetricMDS with landmarks")
             return pairwise(source.X, metric=source.metric, n_jobs=run.n_jobs)
-        if isinstance(source, Measured) or source is None:
+        if isinstance(source, (Measured, Blocks)) or source is None:
             raise InvalidInput(
                 "ClassicalMDS needs all pairs; a sparse matrix or a graph has unmeasured ones: use MetricMDS, which "
                 "leaves them out, or Isomap, which fills them in by shortest paths"
