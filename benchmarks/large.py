@@ -92,19 +92,17 @@ class Peak:
 
 
 def one(case: str, path: Path, memory: str, cluster: bool) -> dict[str, Any]:
-    """One measurement, in this process; compiling is done on a few rows before."""
+    """One measurement, in this process; loading and compiling are done on a few rows before."""
     import lowfold
 
     lowfold.set_config(memory=memory)
-    rows = lowfold.datasets.open_rows(path)
-    if case.startswith(("laplacian", "diffusion", "landmark", "nystrom")):
-        small = rows.take(np.arange(6000))
-        CASES[case](small)
+    rows = lowfold.datasets.read(path, blocks=True).X
+    CASES[case](rows.take(np.arange(6000)))
     if cluster:
         import distributed
 
         client = distributed.Client(n_workers=2, threads_per_worker=1, memory_limit="1GiB", dashboard_address=None)
-        rows = lowfold.datasets.open_rows(path, dask=True)
+        rows = lowfold.datasets.read(path, blocks="dask").X
     with Peak() as peak:
         start, used = time.perf_counter(), time.process_time()
         told = CASES[case](rows)

@@ -68,6 +68,8 @@ def test_every_kind_of_file_holds_the_same_rows(tmp_path: Path, kind: str, dtype
     some = np.array([92, 0, 50, 0, 17])
     assert np.array_equal(rows.take(some), X[some])
     assert np.array_equal(pickle.loads(pickle.dumps(rows)).take(some), X[some])
+    with pytest.raises(InvalidInput, match=r"rows must lie in 0\.\.92"):
+        rows.take(np.array([93]))
     assert np.array_equal(np.asarray(rows.lazily(lambda block, start: block[:, :2] * 2, 2, dtype)), X[:, :2] * 2)
 
 

@@ -77,7 +77,7 @@ def test_the_registry_says_who_fits_blocks_and_the_others_refuse_in_words(path: 
 
 def test_nothing_else_gathers_them(path: Path) -> None:
     for call in (
-        lambda: lowfold.dimension.estimate(path),
+        lambda: lowfold.dimension.two_nearest(path),
         lambda: lowfold.tune(path, "isomap"),
         lambda: lowfold.compare(path, ["PCA"]),
         lambda: lowfold.KernelPCA(kernel="precomputed").fit(path),

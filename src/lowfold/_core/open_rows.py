@@ -58,7 +58,7 @@ def open_rows(
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = pathlib.Path(folder.name, "X.npy")
     >>> numpy.save(path, numpy.arange(12.0).reshape(6, 2))
-    >>> lowfold.PCA(1).fit(lowfold.datasets.open_rows(path)).mean_.tolist()
+    >>> lowfold.PCA(1).fit(lowfold.datasets.read(path, blocks=True).X).mean_.tolist()
     [5.0, 6.0]
     """
     file = Path(path)

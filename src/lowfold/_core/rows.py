@@ -100,11 +100,17 @@ def block_rows(columns: int) -> int:
     return max(1, BLOCK_BYTES // max(8 * columns, 1))
 
 
-def placed_in_blocks(starts: Ints, rows: Ints) -> Iterator[tuple[int, Ints, Ints]]:
-    """(block, places in `rows`, rows within the block) for every block that holds some of them."""
+def existing(starts: Ints, rows: Ints) -> Ints:
+    """The numbers of rows, known to be there."""
     rows = np.asarray(rows, dtype=np.int64)
     if len(rows) and not (rows.min() >= 0 and rows.max() < starts[-1]):
         raise InvalidInput(f"rows must lie in 0..{starts[-1] - 1}; got {rows.min()} to {rows.max()}")
+    return rows
+
+
+def placed_in_blocks(starts: Ints, rows: Ints) -> Iterator[tuple[int, Ints, Ints]]:
+    """(block, places in `rows`, rows within the block) for every block that holds some of them."""
+    rows = existing(starts, rows)
     home = np.searchsorted(starts, rows, side="right") - 1
     order = np.argsort(home, kind="stable")
     for places in np.split(order, np.flatnonzero(np.diff(home[order])) + 1):
@@ -220,8 +226,7 @@ class ArrayRows(StoredRows):
 
     def take(self, rows: Ints) -> AnyFloats:
         if isinstance(self.array, np.ndarray):  # a memory map reads the pages of these rows alone
-            placed_in_blocks(self.starts, rows)
-            return np.ascontiguousarray(self.array[rows], dtype=self.dtype)
+            return np.ascontiguousarray(self.array[existing(self.starts, rows)], dtype=self.dtype)
         return super().take(rows)
 
     def __getstate__(self) -> dict[str, Any]:

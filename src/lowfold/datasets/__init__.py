@@ -9,7 +9,6 @@ them all, `GRAPHS` the graphs.
 ((1000, 3), 2)
 """
 
-from lowfold._core.open_rows import open_rows
 from lowfold.datasets._cities import us_cities
 from lowfold.datasets._clusters import cluster_3d, kernel_pca_toy, union_of_subspaces
 from lowfold.datasets._curves import circle, concentric_circles, conic, moons, toroidal_helix
@@ -46,7 +45,6 @@ __all__ = [
     "moebius_strip",
     "moons",
     "occluded_disks",
-    "open_rows",
     "punched_sphere",
     "read",
     "rendered_object",

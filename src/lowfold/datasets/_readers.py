@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
-from lowfold.datasets._file_table import Table, refuse
+from lowfold._core.open_rows import open_rows
+from lowfold.datasets._file_table import Table, numbered, refuse
 from lowfold.datasets._read_arrays import read_mat, read_npy, read_npz
 from lowfold.datasets._read_envi import read_envi
 from lowfold.datasets._read_h5ad import read_h5ad
@@ -59,7 +60,7 @@ BY_SUFFIX: dict[str, Callable[..., Table]] = {
 IDX_NAME = re.compile(r"[.-]idx\d-ubyte(\.gz)?$")
 
 
-def read(path: str | Path, *, standardize: str | None = "none", **options: Any) -> Table:
+def read(path: str | Path, *, standardize: str | None = "none", blocks: bool | str = False, **options: Any) -> Table:
     """Read a table, an array, a cube, a folder of images or of texts: the ending of the name says which.
 
     `options` are those of the reader that is chosen: `read_table` (.csv, .tsv, .txt, .data, "-" for standard input),
@@ -67,7 +68,15 @@ def read(path: str | Path, *, standardize: str | None = "none", **options: Any) 
     -idx3-ubyte[.gz]), `read_images` and `read_documents` (folders). `standardize` is "none", "unit" (every column less
     its mean, over its standard deviation) or "robust" (median and quartiles); `Table.scaling` has what was used. Where
     the reader takes `missing`, "drop" leaves rows with missing values out and "mean" fills them in.
+
+    With `blocks` nothing is read but the head of the file: X stays there, in blocks that methods work on one after the
+    other (.npy, .parquet, .zarr, .h5; `variable` names one of several arrays, `columns` those of a Parquet file), or,
+    with "dask", on the scheduler that Dask uses. `X.take(rows)` brings some of them here.
     """
+    if blocks:
+        if standardize not in (None, "none"):
+            raise InvalidInput("rows in blocks are not standardized; prepare the file beforehand")
+        return _in_blocks(path, dask=blocks == "dask", **options)
     reader = _reader_for(path)
     allowed = list(inspect.signature(reader).parameters)[1:]
     for name in options:
@@ -107,6 +116,11 @@ def without_gaps(table: Table, how: str) -> Table:
     ids = None if table.ids is None else table.ids[kept]
     told = f"{int(rows.sum())} of {len(rows)} rows left out, which have missing values"
     return replace(table, X=table.X[kept], labels=labels, ids=ids, notices=[*notices, told])
+
+
+def _in_blocks(path: str | Path, **options: Any) -> Table:
+    rows: Any = open_rows(path, **options)
+    return Table(rows, list(getattr(rows, "names", numbered(rows.shape[1]))), source=str(path))
 
 
 def _reader_for(path: str | Path) -> Callable[..., Table]:

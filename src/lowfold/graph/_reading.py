@@ -55,7 +55,7 @@ def in_memory(X: Any, name: str = "X") -> None:
     if as_rows(X) is not None:
         raise InvalidInput(
             f"{name} is in blocks, and this works on rows in memory; take a sample, "
-            f"lowfold.datasets.open_rows(path).take(rows), or bring all of them here by np.asarray({name})"
+            f"lowfold.datasets.read(path, blocks=True).X.take(rows), or bring all of them here by np.asarray({name})"
         )
 
 
