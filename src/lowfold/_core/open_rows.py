@@ -55,10 +55,10 @@ def open_rows(
     must be theirs too. A method that takes blocks fits on the result, and every fitted model transforms it.
 
     >>> import numpy, tempfile, pathlib, lowfold
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = pathlib.Path(folder.name, "X.npy")
-    >>> numpy.save(path, numpy.arange(12.0).reshape(6, 2))
-    >>> lowfold.PCA(1).fit(lowfold.datasets.read(path, blocks=True).X).mean_.tolist()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "X.npy")
+    ...     numpy.save(path, numpy.arange(12.0).reshape(6, 2))
+    ...     lowfold.PCA(1).fit(lowfold.datasets.read(path, blocks=True).X).mean_.tolist()
     [5.0, 6.0]
     """
     file = Path(path)
