@@ -198,7 +198,7 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
         stream.write("half of ")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_write_table, "_write_text", fail)
+    monkeypatch.setattr(_write_table, "write_text", fail)
     with pytest.raises(FileProblem, match=r"y\.csv: cannot be written: No space left"):
         write_table(tmp_path / "y.csv", [[1.0]])
     assert list(tmp_path.iterdir()) == []

@@ -230,6 +230,7 @@ def test_blocks_from_zarr(tmp_path) -> None:
         assert np.allclose(model.eigenvalues_, expected.eigenvalues_)
     group = zarr.open_group(str(tmp_path / "group.zarr"), mode="w")
     group.create_array("rows", shape=X.shape, dtype="float32")
+    group.create_array("others", shape=X.shape, dtype="float32")
     for source in (group, tmp_path / "group.zarr"):
         with pytest.raises(ValueError, match=r"group|blocks must be"):
             lowfold.PCA(2).fit_blocks(source)

@@ -19,7 +19,20 @@ from lowfold.cli._errors import guarded, told_once
 from lowfold.cli._faces import register as register_faces
 from lowfold.cli._locate import register as register_locate
 from lowfold.cli._order import register as register_order
-from lowfold.cli._shared import Debug, Device, Files, Labels, Memory, Out, Overwrite, Quiet, Read, Settings
+from lowfold.cli._shared import (
+    Cluster,
+    Debug,
+    Device,
+    Files,
+    Labels,
+    Memory,
+    Out,
+    Overwrite,
+    Quiet,
+    Read,
+    Settings,
+    Workers,
+)
 from lowfold.cli._studio import register as register_studio
 from lowfold.cli._tune import register as register_tune
 from lowfold.cli._warmup import register as register_warmup
@@ -39,10 +52,14 @@ EXAMPLES = {
         "lowfold embed -m isomap --help",
         "lowfold embed distances.csv -m classical-mds --metric precomputed -o out.csv",
         "lowfold embed monday.csv tuesday.csv -m weighted-mds -o common.csv",
+        "lowfold embed data.zarr -m laplacian-eigenmaps --workers 4 -o out.parquet",
         "cat data.csv | lowfold embed - -m laplacian-eigenmaps --label class > out.csv",
     ],
     "plan": ["lowfold plan data.csv -m isomap --n-neighbors 12 --memory 4GB"],
-    "transform": ["lowfold transform model.lowfold new.csv --out placed.csv"],
+    "transform": [
+        "lowfold transform model.lowfold new.csv --out placed.csv",
+        "lowfold transform model.lowfold big.parquet --out placed.parquet --memory 1GB",
+    ],
     "list": ["lowfold list", "lowfold list isomap"],
     "datasets": ["lowfold datasets", "lowfold datasets swiss_roll --n 1000 --noise 0.1 --out roll.csv"],
 }
@@ -129,13 +146,16 @@ def transform(
     read: Read = None,
     memory: Memory = None,
     device: Device = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Place new points with a saved model."""
+    """Place new points with a saved model; a large .npy or .parquet file, and any .zarr or .h5, block by block."""
     from lowfold._core.config import config_context
     from lowfold._core.errors import InvalidInput
+    from lowfold.cli._blocks import in_blocks, transform_blocks
     from lowfold.cli._data import (
         carried,
         check_ending,
@@ -154,6 +174,10 @@ def transform(
         check_ending(out)
         fitted = load(model)
         options = parse_settings(read or [], "--read")
+        with in_blocks(files, label or [], options, fitted, workers, cluster) as blocks:
+            if blocks is not None:
+                transform_blocks(fitted, blocks, out, inverse=inverse, overwrite=overwrite, quiet=quiet)
+                return
         if inverse and len(files) == 1:
             table = read_input(files[0], label or [], options, matrix=False)
         elif inverse:

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from lowfold._core.config import config_context
-from lowfold._core.errors import FileProblem
+from lowfold._core.errors import FileProblem, InvalidInput
+from lowfold.cli._blocks import embed_blocks, in_blocks
 from lowfold.cli._data import (
     carried,
     check_ending,
@@ -26,6 +27,7 @@ from lowfold.cli._data import (
 )
 from lowfold.cli._errors import told_once
 from lowfold.cli._shared import (
+    Cluster,
     Debug,
     Device,
     Files,
@@ -39,6 +41,7 @@ from lowfold.cli._shared import (
     Settings,
     Standardize,
     Verbose,
+    Workers,
 )
 from lowfold.cli._values import find_method, parameters_for, parse_settings
 from lowfold.methods.registry import load
@@ -61,6 +64,8 @@ def embed(
     settings: Settings = None,
     memory: Memory = None,
     device: Device = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
     overwrite: Overwrite = False,
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -70,7 +75,8 @@ def embed(
 
     Without --out, --plot and --save the coordinates go to standard output. Columns that are not numeric, and those
     named by --label, are kept aside, written beside the coordinates, and the first of them colours the picture.
-    WeightedMDS and ReplicatedMDS take several files, each a matrix of the same points.
+    WeightedMDS and ReplicatedMDS take several files, each a matrix of the same points. A .npy or .parquet file that is
+    large against the memory budget, and any .zarr or .h5 file, is read in blocks.
     """
     if out is None and plot is None and save is None:
         out = "-"
@@ -80,6 +86,12 @@ def embed(
         _check_picture(plot)
         check_ending(out)
         options = reading(read, standardize)
+        with in_blocks(files, label or [], options, model, workers, cluster) as blocks:
+            if blocks is not None:
+                if plot is not None:
+                    raise InvalidInput("a file in blocks is not drawn; write --out, and draw a part of it")
+                embed_blocks(model, blocks, out, save, overwrite=overwrite, quiet=quiet)
+                return
         table = read_inputs(files, label or [], options, model)
         tell([*table.notices, *scale_notice(table, model)], quiet=quiet)
         shown = {} if plot is None else colouring(table, color)

@@ -16,8 +16,8 @@ from lowfold.methods.registry import REGISTRY, find, load
 PREFIX = "parameter_"
 # Names of the commands' own flags. A parameter of that name is reached by --set.
 OWN = {
-    "color", "debug", "device", "file", "help", "label", "memory", "method", "out", "overwrite", "plot", "quiet",
-    "read", "save", "set", "settings", "standardize", "verbose",
+    "cluster", "color", "debug", "device", "file", "help", "label", "memory", "method", "out", "overwrite", "plot",
+    "quiet", "read", "save", "set", "settings", "standardize", "verbose", "workers",
 }  # fmt: skip
 
 

@@ -49,3 +49,11 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any parameter that has no flag; values as in Python."),
 ]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Read the file in blocks and work on them in so many processes."),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="The same on a Dask cluster, as tcp://host:8786, that has the file."),
+]

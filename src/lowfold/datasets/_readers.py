@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from lowfold._core.errors import InvalidInput
-from lowfold.datasets._file_table import Table, refuse
+from lowfold._core.open_rows import open_rows
+from lowfold.datasets._file_table import Table, numbered, refuse
 from lowfold.datasets._gaps import with_gaps
 from lowfold.datasets._read_arrays import read_mat, read_npy, read_npz
 from lowfold.datasets._read_envi import read_envi
@@ -58,7 +59,7 @@ BY_SUFFIX: dict[str, Callable[..., Table]] = {
 IDX_NAME = re.compile(r"[.-]idx\d-ubyte(\.gz)?$")
 
 
-def read(path: str | Path, *, standardize: str | None = "none", **options: Any) -> Table:
+def read(path: str | Path, *, standardize: str | None = "none", blocks: bool | str = False, **options: Any) -> Table:
     """Read a table, an array, a cube, a folder of images or of texts: the ending of the name says which.
 
     `options` are those of the reader that is chosen: `read_table` (.csv, .tsv, .txt, .data, "-" for standard input),
@@ -67,7 +68,15 @@ def read(path: str | Path, *, standardize: str | None = "none", **options: Any) 
     its mean, over its standard deviation) or "robust" (median and quartiles); `Table.scaling` has what was used.
     `missing`, for every kind of file, is "error", "keep", "drop" (rows with missing values are left out) or "mean"
     (they are filled in).
+
+    With `blocks` nothing is read but the head of the file: X stays there, in blocks that methods work on one after the
+    other (.npy, .parquet, .zarr, .h5; `variable` names one of several arrays, `columns` those of a Parquet file), or,
+    with "dask", on the scheduler that Dask uses. `X.take(rows)` brings some of them here.
     """
+    if blocks:
+        if standardize not in (None, "none"):
+            raise InvalidInput("rows in blocks are not standardized; prepare the file beforehand")
+        return _in_blocks(path, dask=blocks == "dask", **options)
     reader = _reader_for(path)
     known = list(inspect.signature(reader).parameters)[1:]
     allowed = [*known, *({"missing"} - set(known))]
@@ -85,6 +94,11 @@ def read(path: str | Path, *, standardize: str | None = "none", **options: Any) 
         return table
     found = scaling(table.X, standardize)
     return replace(table, X=standardized(table.X, found), scaling=found)
+
+
+def _in_blocks(path: str | Path, **options: Any) -> Table:
+    rows: Any = open_rows(path, **options)
+    return Table(rows, list(getattr(rows, "names", numbered(rows.shape[1]))), source=str(path))
 
 
 def _reader_for(path: str | Path) -> Callable[..., Table]:

@@ -47,7 +47,7 @@ def write_table(
         if values.shape != (len(data),) or name in names:
             raise InvalidInput(f"labels: {name!r} must be a new name with {len(data)} values; got {values.shape}")
     if str(path) == "-":
-        _write_text(sys.stdout, data, names, aside, ",")
+        write_text(sys.stdout, data, names, aside, ",")
         sys.stdout.flush()
         return
     target = Path(path)
@@ -72,11 +72,11 @@ def _writer(
     if suffix in (".csv", ".tsv"):
         delimiter = "," if suffix == ".csv" else "\t"
 
-        def write_text(file: Path) -> None:
+        def write_lines(file: Path) -> None:
             with file.open("w", encoding="utf-8", newline="") as stream:
-                _write_text(stream, data, names, aside, delimiter)
+                write_text(stream, data, names, aside, delimiter)
 
-        return write_text
+        return write_lines
     if suffix == ".npy":
         if aside:
             raise InvalidInput("labels cannot be written to .npy; use .csv or .parquet")
@@ -100,11 +100,19 @@ def _writer(
     raise AssertionError(f"no writer for {suffix}")  # every allowed ending has one above
 
 
-def _write_text(
-    stream: IO[str], data: NDArray[Any], names: list[str], aside: dict[str, NDArray[Any]], delimiter: str
+def write_text(
+    stream: IO[str],
+    data: NDArray[Any],
+    names: list[str],
+    aside: dict[str, NDArray[Any]],
+    delimiter: str,
+    *,
+    header: bool = True,
 ) -> None:
+    """Rows as lines of text, after the names of the columns."""
     writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    writer.writerow([*names, *aside])
+    if header:
+        writer.writerow([*names, *aside])
     for start in range(0, len(data), ROWS_AT_ONCE):
         block = slice(start, start + ROWS_AT_ONCE)
         rows = data[block]

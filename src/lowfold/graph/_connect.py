@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from lowfold._core.errors import Disconnected, InvalidInput
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
+from lowfold.graph._block_search import nearest_outside_in_blocks
 from lowfold.graph._components import components
 from lowfold.graph._search import nearest, trim
-from lowfold.graph._source import Measured, Pairs, Points, Source
+from lowfold.graph._source import Blocks, Measured, Pairs, Points, Source
 from lowfold.graph._types import Graph, Neighbors
 
 # Points of a component up to which all such are searched together, with that many neighbours and one; a search of its
@@ -115,17 +116,19 @@ def _shortest_in_rows(D: NDArray[np.floating], members: Ints, labels: Ints) -> t
     return np.array([members[a]]), np.array([others[b]]), np.array([block[a, b]])
 
 
-def _points_outside(source: Points, members: Ints, labels: Ints, run: Run) -> tuple[Ints, Ints, Floats]:
+def _points_outside(source: Points | Blocks, members: Ints, labels: Ints, run: Run) -> tuple[Ints, Ints, Floats]:
+    if isinstance(source, Blocks):
+        return nearest_outside_in_blocks(source, members, labels, run)
     others = np.flatnonzero(labels != labels[members[0]])
     found = nearest(source.subset(others), 1, queries=source.X[members], run=run)
     best = int(np.argmin(found.distances))
     return members[[best]], others[found.indices[[best]]], found.distances[[best]]
 
 
-def _points_outside_small(source: Points, members: Ints, labels: Ints, run: Run) -> tuple[Ints, Ints, Floats]:
+def _points_outside_small(source: Points | Blocks, members: Ints, labels: Ints, run: Run) -> tuple[Ints, Ints, Floats]:
     """Components of at most TOGETHER points all at once: among one nearest point more, one is outside."""
     k = min(TOGETHER + 1, source.n)
-    found = nearest(source, k, queries=source.X[members], run=run)
+    found = nearest(source, k, queries=source.subset(members).X, run=run)
     i, j = members[found.rows()], found.indices.astype(np.int64)
     kept = labels[i] != labels[j]
     return i[kept], j[kept], found.distances[kept]

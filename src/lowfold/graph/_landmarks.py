@@ -11,7 +11,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._geodesics import geodesics
-from lowfold.graph._source import Measured, Pairs, Source
+from lowfold.graph._source import Blocks, Measured, Pairs, Source
 from lowfold.graph._types import Graph
 
 LANDMARK_RULES = ("maxmin", "random", "kmeans++")
@@ -77,6 +77,8 @@ def distance_rows(where: Source | Graph, run: Run) -> Callable[[int], Floats]:
         return lambda i: np.where(np.isnan(where.distances[i]), np.inf, where.distances[i]).astype(np.float64)
     if isinstance(where, Measured):
         return lambda i: _measured_row(where, i)
+    if isinstance(where, Blocks):
+        raise InvalidInput("rows in blocks: every landmark would be another pass; choose among a sample of them")
     if where.metric.feature_map is None:
         return lambda i: where.rows(where.X[i : i + 1])[0]
     F = where.features()

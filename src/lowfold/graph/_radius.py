@@ -15,7 +15,7 @@ from lowfold._core.parallel import TABLED, block_slices, resolve_jobs, run_block
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._search import safe_range, select_search
-from lowfold.graph._source import Measured, Pairs, Points, Source
+from lowfold.graph._source import Blocks, Measured, Pairs, Points, Source
 from lowfold.graph._types import Neighbors
 
 # Share by which a radius is widened for candidates, many times what a tree or a product errs by in float64; the exact
@@ -40,6 +40,10 @@ def within_radius(
     run = run or Run()
     limit = np.broadcast_to(np.asarray(radius, dtype=np.float64), (source.n,))
     with run.stage("neighbours within radius"):
+        if isinstance(source, Blocks):
+            from lowfold.graph._block_search import within_radius_in_blocks
+
+            return within_radius_in_blocks(source, limit, queries, run)
         if isinstance(source, Measured):
             pairs = queries.pairs if isinstance(queries, Measured) else source.pairs
             return _filtered(pairs.rows(), pairs.indices.astype(np.int64), pairs.distances, limit, pairs.n, source.n)

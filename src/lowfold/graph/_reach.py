@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from lowfold._core.types import Floats
-from lowfold.graph._source import Measured, Points, Source
+from lowfold.graph._source import Measured, Pairs, Source
 from lowfold.graph._types import Graph, Neighbors
 
 REGULAR = 0.99  # share of the points that the common reach suffices for, where it is not too long for the others
@@ -36,10 +36,10 @@ def common_reach(source: Source | None, t: Floats, k: int) -> float:
     room = min(MOST * k, max(n // SHARE, k))
     if source is not None and not isinstance(source, Measured) and room < n - 1:
         rows, columns = (np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64)) for most in (SAMPLE, AMONG))
-        if isinstance(source, Points):
-            D = source.rows(source.X[rows], columns)
-        else:
+        if isinstance(source, Pairs):
             D = source.distances[np.ix_(rows, columns)].astype(np.float64)
+        else:
+            D = source.subset(columns).rows(source.subset(rows).X)
         reach = min(reach, float(np.quantile(D[np.isfinite(D)], (room + 1) / n)))
     reach = max(reach, float(np.median(t)))
     return reach if reach > 0 else float(t.max(initial=0.0)) or 1.0

@@ -14,9 +14,11 @@ from numpy.typing import DTypeLike
 from scipy.sparse import issparse
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.open_rows import as_rows
+from lowfold._core.rows import Rows, first_pass
 from lowfold._core.types import AnyFloats
 from lowfold.graph._foreign import known_graph
-from lowfold.graph._source import AFFINITY, PRECOMPUTED, Measured, Pairs, Points, Source, read_matrix
+from lowfold.graph._source import AFFINITY, PRECOMPUTED, Blocks, Measured, Pairs, Points, Source, read_matrix
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.metrics._metric import Metric
 from lowfold.metrics._points import as_points
@@ -24,6 +26,8 @@ from lowfold.metrics._resolve import resolve_metric
 
 MetricLike = str | Callable[..., Any] | Metric
 Params = Mapping[str, Any] | None
+
+FITTED = ("mahalanobis", "seuclidean")  # metrics whose parameters are those of all rows: of blocks they must be given
 
 LARGEST, SMALLEST = 1e70, 1e-70  # fourth powers of distances, summed over points, stay inside float64
 
@@ -46,8 +50,32 @@ def check_range(X: AnyFloats, name: str = "X") -> None:
         )
 
 
+def in_memory(X: Any, name: str = "X") -> None:
+    """Refuse rows that are in blocks, where nothing but an array will do: they are never gathered unasked."""
+    if as_rows(X) is not None:
+        raise InvalidInput(
+            f"{name} is in blocks, and this works on rows in memory; take a sample, "
+            f"lowfold.datasets.read(path, blocks=True).X.take(rows), or bring all of them here by np.asarray({name})"
+        )
+
+
+def read_blocks(rows: Rows, metric: MetricLike, metric_params: Params, *, gaps: bool = False) -> Blocks:
+    """Rows that stay in blocks: one pass checks that they are finite (`gaps`: or NaN) and within range."""
+    if is_precomputed(metric):
+        raise InvalidInput(f"metric={metric!r} takes a matrix in memory; X is in blocks, and its rows are points")
+    some = None if isinstance(metric, str) and metric in FITTED else rows.take(np.arange(min(rows.shape[0], 2)))
+    measure = resolve_metric(metric, metric_params, some)
+    extent = first_pass(rows, gaps=gaps)
+    empty = np.flatnonzero(np.isnan(extent.low))
+    if len(empty):
+        raise InvalidInput(f"feature {empty[0]} of X has no observed value ({len(empty)} such features); leave it out")
+    check_range(np.vstack([extent.low, extent.high]))
+    return Blocks(rows, measure, extent)
+
+
 def read_rows(X: Any, name: str = "X", *, dtype: DTypeLike | None = None) -> AnyFloats:
     """Finite rows within range, contiguous; float32 is kept, all else becomes float64, unless `dtype` is asked for."""
+    in_memory(X, name)
     rows = np.ascontiguousarray(as_points(X, name), dtype=dtype)
     check_range(rows, name)
     return rows
@@ -62,7 +90,10 @@ def read_points(
 
 
 def read_source(X: Any, metric: MetricLike, metric_params: Params, *, dtype: DTypeLike | None = None) -> Source:
-    """Rows with their metric, or a dense or sparse matrix of distances, of which some may be unmeasured."""
+    """Rows with their metric, in blocks or not, or a dense or sparse matrix of distances, some perhaps unmeasured."""
+    rows = as_rows(X)
+    if rows is not None:
+        return read_blocks(rows, metric, metric_params)
     if is_precomputed(metric):
         return read_matrix(X if issparse(X) else np.asarray(X), metric)
     return read_points(X, "X", metric, metric_params, dtype=dtype)
@@ -72,7 +103,9 @@ def read_complete(
     X: Any, metric: MetricLike, metric_params: Params, *, way_out: str, dtype: DTypeLike | None = None
 ) -> Points | Pairs:
     """The same where every pair must have a distance; `way_out` says what to do about a matrix with gaps."""
+    in_memory(X)
     source = read_source(X, metric, metric_params, dtype=dtype)
+    assert not isinstance(source, Blocks)
     if isinstance(source, Measured) or (isinstance(source, Pairs) and not np.isfinite(source.distances).all()):
         raise InvalidInput(f"X must have a measured, finite distance for every pair; {way_out}")
     if isinstance(source, Pairs) and dtype is not None:
@@ -85,6 +118,7 @@ def read_samples(X: Any, no_graph: str, *, sparse: bool = False) -> Any:
 
     `no_graph` says why a graph will not do; `sparse` matrices are let through where rows are all that is taken of them.
     """
+    in_memory(X)
     if isinstance(known_graph(X), (Graph, Neighbors)):
         raise InvalidInput(no_graph)
     if issparse(X) and not sparse:

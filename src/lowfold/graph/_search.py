@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.extras import load_extra
 from lowfold._core.jit import compiled
 from lowfold._core.parallel import TABLED, Progress, block_slices, resolve_jobs, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.stages import stage_key
 from lowfold._core.types import AnyFloats, Floats, Ints
-from lowfold.graph._source import Measured, Pairs, Points, Source
+from lowfold.graph._source import Blocks, Measured, Pairs, Points, Source
 from lowfold.graph._types import Neighbors
 from lowfold.metrics._table import METRICS
 
@@ -33,11 +32,9 @@ TREE_COLUMNS = 12  # up to here a k-d tree beats blocked matrix products on data
 FEW = 64  # points, up to which one product is less work than building a tree
 # Candidates beyond k: ties and rounding are settled among them, and rows they do not settle are searched again.
 SPARE = 8
-_LOOPS = "lowfold.graph._search_loops"
+LOOPS = "lowfold.graph._search_loops"
 _TILE = 4096  # columns of a product: with 1,024 rows, 32 MB that are read again while they are in the cache
 RECALL = 0.95  # what the approximate search aims at on its sample
-SAMPLE = 200  # rows of that sample: their neighbours, k each, tell the recall to a hundredth or so
-PROBED = 32  # one of so many lists is looked at in the first try; each further try doubles it
 SEARCHES = ("auto", "kdtree", "brute", "faiss")
 
 
@@ -66,6 +63,8 @@ def nearest(
         afresh = replace(run, stages=None)
         return run.stages.get(key, lambda: nearest(source, k, search=search, run=afresh))
     with run.stage("neighbours") as progress:
+        if isinstance(source, Blocks):
+            return _in_blocks(source, queries, k, search, run)
         if isinstance(source, Measured):
             measured = queries.pairs if isinstance(queries, Measured) else source.pairs
             return trim(measured, np.full(measured.n, k))
@@ -80,20 +79,34 @@ def nearest(
         found = _on_device(F, None if queries is None else Q, k, run) if search == "auto" else None
         if found is None:
             backend = select_search(source.n, F.shape[1]) if search == "auto" else search
-            squared, index, recall = _FINDERS[backend](F, Q, k, queries is None, run, progress)
+            squared, index, recall = FINDERS[backend](F, Q, k, queries is None, run, progress)
         else:
             squared, index, recall, kept = found
-    distances = np.ldexp(np.sqrt(squared), exponent)
-    finish = source.metric.finish
-    distances = distances if finish is None else np.asarray(finish(distances), dtype=np.float64)
-    tied = np.flatnonzero((distances[:, 1:] == distances[:, :-1]).any(axis=1))
-    if len(tied):  # the root and `finish` can make equal what was not
-        distances[tied], index[tied] = _sorted_rows(distances[tied], index[tied])
+    distances, tied = finished(squared, index, exponent, source.metric.finish)
     m = len(index)
     out = Neighbors(np.arange(0, m * k + 1, k), index.ravel().astype(np.int32), distances.ravel(), source.n, recall)
     if found is not None:
-        kept(out, len(tied) > 0)
+        kept(out, tied)
     return out
+
+
+def finished(
+    squared: Floats, index: Ints, exponent: int, finish: Callable[[AnyFloats], AnyFloats] | None
+) -> tuple[Floats, bool]:
+    """Distances from squared ones over 2^(2 exponent), and whether some of a row are equal; these go by index then."""
+    distances = np.ldexp(np.sqrt(squared), exponent)
+    distances = distances if finish is None else np.asarray(finish(distances), dtype=np.float64)
+    tied = np.flatnonzero((distances[:, 1:] == distances[:, :-1]).any(axis=1))
+    if len(tied):  # the root and `finish` can make equal what was not
+        distances[tied], index[tied] = sorted_rows(distances[tied], index[tied])
+    return distances, len(tied) > 0
+
+
+def _in_blocks(source: Blocks, queries: Any, k: int, search: str, run: Run) -> Neighbors:
+    """The same search where the rows stay in blocks."""
+    from lowfold.graph._block_search import nearest_in_blocks
+
+    return nearest_in_blocks(source, queries, k, search, run)
 
 
 def _on_device(
@@ -127,11 +140,11 @@ def safe_range(F: AnyFloats, Q: AnyFloats) -> tuple[AnyFloats, AnyFloats, int]:
     return scaled, scaled if Q is F else np.ldexp(Q, -exponent), exponent
 
 
-def _own(n: int, m: int, itself: bool) -> Ints:
+def own_rows(n: int, m: int, itself: bool) -> Ints:
     return np.arange(n) if itself else np.full(m, -1)
 
 
-def _sorted_rows(squared: Floats, index: Ints) -> tuple[Floats, Ints]:
+def sorted_rows(squared: Floats, index: Ints) -> tuple[Floats, Ints]:
     """Sort each row by (distance, index)."""
     order = np.argsort(index, axis=1, kind="stable")
     squared, index = np.take_along_axis(squared, order, 1), np.take_along_axis(index, order, 1)
@@ -148,7 +161,7 @@ def _tree(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress: 
     """k-d tree. One candidate beyond k shows whether a tie runs over the edge; such rows are searched wider."""
     n = len(F)
     tree = cKDTree(F.astype(np.float64, copy=False), balanced_tree=False, compact_nodes=False)
-    own = _own(n, len(Q), itself)
+    own = own_rows(n, len(Q), itself)
     squared, index = np.empty((len(Q), k)), np.empty((len(Q), k), dtype=np.int64)
     rows = np.arange(len(Q))
     width = min(n, k + 1 + itself)
@@ -165,7 +178,7 @@ def _tree(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress: 
             progress(part.stop / len(rows))
         rows, width = np.concatenate(open_rows), min(n, 4 * width)
     if len(rows):
-        squared[rows], index[rows] = _exact(F, Q, rows, own, k, run)
+        squared[rows], index[rows] = exact_rows(F, Q, rows, own, k, run)
     return squared, index, 1.0
 
 
@@ -181,20 +194,20 @@ def _settle(
     if (own >= 0).all():
         found = found[keep].reshape(m, width - 1)
     exact = np.empty(found.shape)
-    compiled(_LOOPS).candidate_distances(Q, F, found, exact)
-    exact, found = _sorted_rows(exact, found)
+    compiled(LOOPS).candidate_distances(Q, F, found, exact)
+    exact, found = sorted_rows(exact, found)
     certain = np.full(m, True) if complete else exact[:, k - 1] < beyond
     return certain, exact[certain, :k], found[certain, :k]
 
 
 def _brute(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress: Progress) -> Found:
     """Blocked matrix products on centred data, then candidates recomputed and checked against the rounding error."""
-    loops = compiled(_LOOPS)
+    loops = compiled(LOOPS)
     n = len(F)
     centre = F.mean(axis=0, dtype=np.float64).astype(F.dtype)
     Fc, Qc = F - centre, Q - centre
     norms, query_norms = np.einsum("ij,ij->i", Fc, Fc), np.einsum("ij,ij->i", Qc, Qc)
-    own = _own(n, len(Q), itself)
+    own = own_rows(n, len(Q), itself)
     width = min(n - itself, k + SPARE)
     squared, index = np.empty((len(Q), k)), np.empty((len(Q), k), dtype=np.int64)
     certain = np.empty(len(Q), dtype=bool)
@@ -219,7 +232,7 @@ def _brute(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress:
                 loops.keep_nearest(block, columns.start, own[rows], keys, items)
         exact = np.empty(items.shape)
         loops.candidate_distances(Q[rows], F, items, exact)
-        exact, items = _sorted_rows(exact, items)
+        exact, items = sorted_rows(exact, items)
         squared[rows], index[rows] = exact[:, :k], items[:, :k]
         left_out = (keys.max(axis=1).astype(np.float64) - 3 * c * query_norms[rows]) / (1 + 2 * c)
         certain[rows] = (exact[:, k - 1] < left_out) | (width >= n - itself)
@@ -227,7 +240,7 @@ def _brute(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress:
     run_blocks(work, len(parts), n_jobs=run.n_jobs, progress=progress)
     if not certain.all():
         rows = np.flatnonzero(~certain)
-        squared[rows], index[rows] = _exact(F, Q, rows, own, k, run)
+        squared[rows], index[rows] = exact_rows(F, Q, rows, own, k, run)
     return squared, index, 1.0
 
 
@@ -239,7 +252,7 @@ def _nearest_among(
     Each product serves both of its points. Tiles of points meet in rounds, as in a tournament: in one round no tile
     meets two others, so that threads never touch the same rows.
     """
-    loops = compiled(_LOOPS)
+    loops = compiled(LOOPS)
     keys = np.full((len(F), width), np.inf, dtype=F.dtype)
     items = np.full(keys.shape, len(F), dtype=np.int64)
     tiles = block_slices(len(F), 512)
@@ -273,9 +286,9 @@ def _tournament(m: int) -> list[list[tuple[int, int]]]:
     return [*rounds, [(i, i) for i in range(m)]]
 
 
-def _exact(F: AnyFloats, Q: AnyFloats, rows: Ints, own: Ints, k: int, run: Run) -> tuple[Floats, Ints]:
+def exact_rows(F: AnyFloats, Q: AnyFloats, rows: Ints, own: Ints, k: int, run: Run) -> tuple[Floats, Ints]:
     """Rows searched by direct differences over all points."""
-    loops = compiled(_LOOPS)
+    loops = compiled(LOOPS)
     squared, index = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.int64)
     parts = block_slices(len(rows), 64)
 
@@ -284,59 +297,16 @@ def _exact(F: AnyFloats, Q: AnyFloats, rows: Ints, own: Ints, k: int, run: Run) 
         loops.exact_rows(Q, F, rows[part], own, k, squared[part], index[part])
 
     run_blocks(work, len(parts), n_jobs=run.n_jobs)
-    return _sorted_rows(squared, index)
+    return sorted_rows(squared, index)
 
 
 def _faiss(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress: Progress) -> Found:
-    """Approximate: an inverted file with exact distances inside, as many lists as 95% recall on a sample takes.
+    from lowfold.graph._inverted import approximate
 
-    The recall is measured on 200 rows against an exact search and returned. An inverted file gives the same answer with
-    any number of threads; graph indices do not.
-    """
-    faiss = load_extra("faiss", "ann", "search='faiss'")
-    n, D = F.shape
-    centre = F.mean(axis=0, dtype=np.float64)
-    data = np.ascontiguousarray(F - centre, dtype=np.float32)
-    queries = data if itself else np.ascontiguousarray(Q - centre, dtype=np.float32)
-    lists = max(1, int(np.sqrt(n)))
-    inverted = faiss.IndexIVFFlat(faiss.IndexFlatL2(D), D, lists)
-    inverted.cp.seed, inverted.cp.min_points_per_centroid = 1234, 1
-    faiss.omp_set_num_threads(resolve_jobs(run.n_jobs))
-    inverted.train(data)
-    inverted.add(data)
-    own = _own(n, len(Q), itself)
-    sample = np.random.default_rng(0).choice(len(Q), min(SAMPLE, len(Q)), replace=False)
-    truth = _exact(F, Q, sample, own, k, run)[1]
-    inverted.nprobe, recall = max(1, lists // PROBED), 0.0
-    while True:
-        _, index = _candidates(inverted, F, Q, queries, sample, own, k)
-        recall = float(np.mean([len(np.intersect1d(a, b)) / k for a, b in zip(index, truth, strict=True)]))
-        if recall >= RECALL or inverted.nprobe >= lists:
-            break
-        inverted.nprobe = min(lists, 2 * inverted.nprobe)
-    squared, index = _candidates(inverted, F, Q, queries, np.arange(len(Q)), own, k)
-    short = np.flatnonzero(~np.isfinite(squared).all(axis=1))
-    if len(short):
-        squared[short], index[short] = _exact(F, Q, short, own, k, run)
-    progress(1.0)
-    return squared, index, recall
+    return approximate(F, Q, k, itself, run, progress)
 
 
-def _candidates(
-    inverted: Any, F: AnyFloats, Q: AnyFloats, queries: AnyFloats, rows: Ints, own: Ints, k: int
-) -> tuple[Floats, Ints]:
-    """What the index finds for some rows, with distances recomputed; inf where it found fewer than k."""
-    _, found = inverted.search(queries[rows], min(len(F), k + 1))
-    missing = found < 0
-    found[missing] = 0
-    squared = np.empty(found.shape)
-    compiled(_LOOPS).candidate_distances(Q[rows], F, found, squared)
-    squared[missing | (found == own[rows][:, None])] = np.inf
-    squared, index = _sorted_rows(squared, found)
-    return squared[:, :k].copy(), index[:, :k].copy()
-
-
-_FINDERS: dict[str, Callable[[AnyFloats, AnyFloats, int, bool, Run, Progress], Found]] = {
+FINDERS: dict[str, Callable[[AnyFloats, AnyFloats, int, bool, Run, Progress], Found]] = {
     "kdtree": _tree,
     "brute": _brute,
     "faiss": _faiss,
@@ -373,12 +343,12 @@ def _select_rows(D: NDArray[np.floating], k: int, *, own: bool, run: Run) -> Nei
 
 
 def _pick(D: NDArray[np.floating], k: int, own: Ints) -> Neighbors:
-    loops = compiled(_LOOPS)
+    loops = compiled(LOOPS)
     n = D.shape[1]
     keys = np.full((len(D), k), np.inf)
     items = np.full((len(D), k), n, dtype=np.int64)
     loops.keep_nearest(np.ascontiguousarray(D, dtype=np.float64), 0, own, keys, items)
-    keys, items = _sorted_rows(keys, items)
+    keys, items = sorted_rows(keys, items)
     kept = np.isfinite(keys) & (items < n)
     indptr = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
     return Neighbors(indptr, items[kept], keys[kept], n)

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, issparse
 
 from lowfold._core.errors import InvalidInput, RepairWarning
 from lowfold._core.rounding import UNEVEN
+from lowfold._core.rows import Extent, Rows
 from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
@@ -59,6 +60,27 @@ class Points:
         return np.asarray(self.metric.pairwise(queries, refs), dtype=np.float64)
 
 
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Input of the first type that stays where it is: rows in blocks, their metric, and what the first pass found."""
+
+    rows: Rows
+    metric: Metric
+    extent: Extent
+
+    @property
+    def n(self) -> int:
+        return int(self.rows.shape[0])
+
+    def owned(self, given: Any) -> Blocks:
+        """Itself: the rows are not the caller's arrays."""
+        return self
+
+    def subset(self, rows: NDArray[np.int64]) -> Points:
+        """Some rows, in memory."""
+        return Points(self.rows.take(rows), self.metric)
+
+
 def euclidean_rows(source: object) -> Points64 | None:
     """Rows whose Euclidean distances are those of the source; None where there are none."""
     if not isinstance(source, Points) or source.metric.feature_map is None or source.metric.finish is not None:
@@ -102,7 +124,7 @@ class Measured:
         return Measured(self.pairs.restrict(rows))
 
 
-Source = Points | Pairs | Measured
+Source = Points | Blocks | Pairs | Measured
 
 
 def _own(array: Points64, given: Any) -> Points64:

@@ -54,6 +54,11 @@ class Mercer:
         """Whether every Gram matrix of this kernel is known to be positive semidefinite."""
         return self.name in ("linear", "rbf", "laplacian", "cosine") or (self.name == "poly" and self.coef0 >= 0)
 
+    @property
+    def differences(self) -> bool:
+        """Whether it sees differences of rows alone, so that a shift of all changes nothing."""
+        return self.name in ("rbf", "laplacian")
+
     def __call__(self, A: AnyFloats, B: AnyFloats) -> Floats:
         """The matrix k(a_i, b_j) in float64."""
         if isinstance(A, SparseRows):

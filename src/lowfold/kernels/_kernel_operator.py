@@ -169,8 +169,7 @@ def kernel_operator(X: AnyFloats, kernel: Mercer, *, center: bool = True, run: R
 
     A function of pairs is evaluated once for each pair, so its tiles are always kept.
     """
-    shifted = kernel.name in ("rbf", "laplacian")
-    mean = X.mean(axis=0, dtype=np.float64) if shifted else np.zeros(X.shape[1])
+    mean = X.mean(axis=0, dtype=np.float64) if kernel.differences else np.zeros(X.shape[1])
     op = KernelOperator(X, mean, kernel, center, n_jobs=None if run is None else run.n_jobs)
     size = (8 if op.n <= EXACT else 4) * 0.5 * float(op.n) * (op.n + TILE)
     if not fits(size, share=1 / 3) and kernel.name != "callable":

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.operators import Operator
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats
-from lowfold.lowrank._scatter import Scatter
 
 # Numbers of a block, 4 MB, and its rows at least; groups of blocks, each with sums of its own, fixed so that threads
 # change no bit.
@@ -61,15 +61,13 @@ def posterior(model: Latent, X: AnyFloats) -> Posterior:
     return Posterior(z, inverse * np.float64(model.noise), -0.5 * (count * np.log(2 * np.pi) + log_det + quadratic))
 
 
-def em_step(model: Latent, X: AnyFloats, floor: float, run: Run) -> tuple[Latent, float]:
-    """One EM step on rows with missing values; also the log-likelihood of the model that came in.
+Sums = tuple[Floats, Floats, Floats, float, float, float, int]
+"""Of the E step over rows: moments of z for every feature, products with the data, moments of z, squares, observed
+values, log-likelihood, rows."""
 
-    M-step for feature j over the rows that have it, with z~ = (z, 1):
-    (w_j, mean_j) = [sum E z~z~']^-1 [sum x_ij E z~], and s = mean of E (x_ij - w_j'z - mean_j)^2 over what was
-    observed. Then the latent variables are brought back to N(0, I) by W <- W C, C C' = their covariance over all rows
-    (parameter expansion, Liu, Rubin & Wu 1998, doi:10.1093/biomet/85.4.755): without it the length of W creeps where
-    noise is small.
-    """
+
+def expected_sums(model: Latent, X: AnyFloats, run: Run) -> Sums:
+    """The E step: all that the M step needs of the rows, in sums."""
     n, D = X.shape
     d = model.W.shape[1]
     parts = block_slices(n, max(LEAST_ROWS, BLOCK // max(D, (d + 1) ** 2)))
@@ -96,21 +94,36 @@ def em_step(model: Latent, X: AnyFloats, floor: float, run: Run) -> tuple[Latent
             likelihood[g] += hidden.log_likelihood.sum()
 
     run_blocks(work, groups, n_jobs=run.n_jobs)
-    moments, right = H.sum(axis=0).reshape(D, d + 1, d + 1), r.sum(axis=0)
+    sums = (H.sum(axis=0), r.sum(axis=0), Z.sum(axis=0))
+    return (*sums, float(square.sum()), float(count.sum()), float(likelihood.sum()), n)
+
+
+def maximised(model: Latent, sums: Sums, floor: float) -> Latent:
+    """The M step, from the sums of the E step.
+
+    M-step for feature j over the rows that have it, with z~ = (z, 1):
+    (w_j, mean_j) = [sum E z~z~']^-1 [sum x_ij E z~], and s = mean of E (x_ij - w_j'z - mean_j)^2 over what was
+    observed. Then the latent variables are brought back to N(0, I) by W <- W C, C C' = their covariance over all rows
+    (parameter expansion, Liu, Rubin & Wu 1998, doi:10.1093/biomet/85.4.755): without it the length of W creeps where
+    noise is small.
+    """
+    H, right, Z, square, count, _, n = sums
+    D, d = model.W.shape
+    moments = H.reshape(D, d + 1, d + 1)
     new = (np.linalg.pinv(moments, hermitian=True) @ right[:, :, None])[:, :, 0]
     noise = model.noise
     if noise > 0.0:
-        noise = max(float((square.sum() - (new * right).sum()) / count.sum()), floor)
+        noise = max(float((square - (new * right).sum()) / count), floor)
     mean, W = model.mean + new[:, d], new[:, :d]
     if noise > 0.0:
-        latent = Z.sum(axis=0).reshape(d + 1, d + 1) / n
+        latent = Z.reshape(d + 1, d + 1) / n
         middle = latent[:d, d]
         C = np.linalg.cholesky(latent[:d, :d] - np.outer(middle, middle))
         mean, W = mean + W @ middle, W @ C
-    return Latent(mean, W, noise), float(likelihood.sum())
+    return Latent(mean, W, noise)
 
 
-def complete_em_step(model: Latent, S: Scatter, total: float, floor: float) -> tuple[Latent, float]:
+def complete_em_step(model: Latent, S: Operator, total: float, floor: float) -> tuple[Latent, float]:
     """The same where nothing is missing: everything depends on S = Xc'Xc / n, which is only multiplied with W.
 
     No noise: span(W) <- span(S W), a step of simultaneous power iteration. With noise (Tipping & Bishop, eqs. 29-30):

@@ -15,11 +15,12 @@ from lowfold._core.memory import require
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._landmarks import LANDMARK_RULES, choose_landmarks, distance_rows
-from lowfold.graph._source import Source
+from lowfold.graph._source import Blocks, Source
 from lowfold.graph._types import Graph
 from lowfold.lowrank._columns import sample_kdpp
 
 RULES = (*LANDMARK_RULES, "leverage", "kdpp")
+SAMPLED = 20  # rows in blocks among which one landmark is chosen
 SAMPLE = 400  # points from which leverage scores are estimated: their distances to all others are held
 MOST_KDPP = 3_000  # an exact determinantal sample takes all eigenvectors: n^3 operations, a minute at this size
 RIDGE = 1e-3  # of the kernel's diagonal: below it a direction counts as covered
@@ -33,9 +34,12 @@ def landmarks_by_rule(
 
     "leverage" draws points with probability proportional to their ridge leverage score, how badly a uniform sample
     represents them, in a Gaussian kernel as wide as the sample is spaced; "kdpp" draws sets by the determinant of such
-    a kernel, so that near points seldom come together (exact, up to 3,000 points).
+    a kernel, so that near points seldom come together (exact, up to 3,000 points). Of rows in blocks a random sample
+    is looked at, 20 for every landmark.
     """
     run = run or Run()
+    if isinstance(where, Blocks) and np.ndim(landmarks) == 0 and rule != "random":
+        return _among_sample(where, int(landmarks), rule, run)  # type: ignore[arg-type]
     if np.ndim(landmarks) == 1 or rule in LANDMARK_RULES:
         return choose_landmarks(where, landmarks, rule=rule, run=run)
     if rule not in RULES:
@@ -45,6 +49,14 @@ def landmarks_by_rule(
         return choose_landmarks(where, m, rule="random", run=run)
     with run.stage("landmarks"):
         return _by_leverage(where, m, run) if rule == "leverage" else _by_determinant(where, m, run)
+
+
+def _among_sample(where: Blocks, m: int, rule: str, run: Run) -> Ints:
+    """The rule on a random sample: every landmark would be another pass over the rows."""
+    if m >= where.n:
+        return choose_landmarks(where, m, rule="random", run=run)
+    sample = np.sort(run.rng.choice(where.n, min(where.n, SAMPLED * m), replace=False))
+    return sample[landmarks_by_rule(where.subset(sample), m, rule=rule, run=run)]
 
 
 def _by_leverage(where: Source | Graph, m: int, run: Run) -> Ints:

@@ -39,19 +39,24 @@ class Moments:
 
     def add(self, block: AnyFloats, *, run: Run | None = None) -> Moments:
         """These moments and those of a block of rows together."""
-        m = len(block)
-        if m == 0:
+        if len(block) == 0:
             return self
         mean = block.mean(axis=0, dtype=np.float64)
-        delta = mean - self.mean
-        n = self.count
+        if self.squared:
+            factor = Scatter(block, mean, n_jobs=None if run is None else run.n_jobs).dense()
+        else:
+            factor = triangular_factor(block, mean, run=run)
+        return self.joined(replace(self, count=len(block), mean=mean, factor=factor))
+
+    def joined(self, other: Moments) -> Moments:
+        """Of two sets of rows together."""
+        n, m = self.count, other.count
+        delta = other.mean - self.mean
         jump = np.sqrt(n * m / (n + m)) * delta[None, :]
         if self.squared:
-            inner = Scatter(block, mean, n_jobs=None if run is None else run.n_jobs).dense()
-            factor = self.factor + inner + jump.T @ jump
+            factor = self.factor + other.factor + jump.T @ jump
         else:
-            inner = triangular_factor(block, mean, run=run)
-            factor = np.linalg.qr(np.vstack([self.factor, inner, jump]), mode="r")
+            factor = np.linalg.qr(np.vstack([self.factor, other.factor, jump]), mode="r")
         return replace(self, count=n + m, mean=self.mean + (m / (n + m)) * delta, factor=factor)
 
     def scatter(self) -> Floats:

@@ -18,12 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import InvalidInput, SolverFailed
 from lowfold._core.limits import check_limits
+from lowfold._core.open_rows import as_rows
 from lowfold._core.operators import Operator
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.run import Run
-from lowfold.graph._reading import check_range, is_precomputed
+from lowfold.graph._reading import check_range, in_memory, is_precomputed
 from lowfold.methods._fit import Data, Fit
+from lowfold.methods._in_blocks import InBlocks, mapped_rows, never
 from lowfold.methods._input import AnySource, Reader, answer_in_kind
 from lowfold.methods._losses import Loss, Lowered, no_loss
 from lowfold.methods._normalize import in_type, normal_map
@@ -63,6 +65,7 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     loss: ClassVar[Lowered] = no_loss("it declares none")
     tuned_on: ClassVar[int | None] = None  # the fit grows fast: `tune` tries it on at most so many points
     own_dimension: ClassVar[str] = ""  # why `tune` has no say in n_components
+    in_blocks: ClassVar[InBlocks] = never  # whether a model, as it is set, fits rows in blocks
     keeps_data: ClassVar[bool] = True  # False: the map alone places new points, and the training rows are let go
 
     # What a method writes -------------------------------------------------------------------------------------------
@@ -93,12 +96,23 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.floating]:
-        """Embed the rows of X and return a copy of `embedding_`, which the caller may change."""
-        return self.fit(X, y).embedding_.copy()
+        """Embed the rows of X and return a copy of `embedding_`, which the caller may change.
+
+        Of rows in blocks that a linear map places, these blocks mapped, computed when they are asked for.
+        """
+        self.fit(X, y)
+        return self.embedding_.copy() if hasattr(self, "embedding_") else self.transform(X)
 
     def transform(self, X: Any) -> NDArray[np.floating]:
-        """Place new points. A point at distance exactly 0 from a training point is that point."""
+        """Place new points. A point at distance exactly 0 from a training point is that point.
+
+        Rows in blocks come back in blocks, computed when they are asked for; of Dask as an array of Dask.
+        """
         check_is_fitted(self)
+        rows = as_rows(X)
+        if rows is not None:
+            columns = self.n_features_in_, self._n_features_out
+            return mapped_rows(rows, self, "transform", *columns)  # type: ignore[no-any-return]
         queries = self.reader.queries(self, X)
         with single_threaded_blas():
             placed = place(self._extend, self._trained, queries, self._run())
@@ -109,8 +123,12 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         return out
 
     def inverse_transform(self, X: Any) -> NDArray[np.floating]:
-        """Lead coordinates back to data space."""
+        """Lead coordinates back to data space; in blocks as `transform` does."""
         check_is_fitted(self)
+        rows = as_rows(X)
+        if rows is not None:
+            columns = self._n_features_out, self.n_features_in_
+            return mapped_rows(rows, self, "inverse_transform", *columns)  # type: ignore[no-any-return]
         Y, d = np.asarray(X, dtype=np.float64), self._n_features_out
         if Y.ndim != 2 or Y.shape[1] != d:
             raise InvalidInput(f"inverse_transform takes {d} columns, as transform gives; got shape {Y.shape}")
@@ -138,6 +156,8 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         kind="embedding" is Euclidean distance after `transform`, NaN where on_disconnected="largest" left a point out;
         other kinds are the method's own.
         """
+        in_memory(A)
+        in_memory(B)
         kinds = ("embedding", *self.learned)
         if kind not in kinds:
             raise InvalidInput(f"kind must be one of {', '.join(map(repr, kinds))}; got {kind!r}")
@@ -229,7 +249,8 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             )
         self._normal = normal_map(fit.coordinates[inside], self.normalization) if fit.normal is None else fit.normal
         self._dtype = np.dtype(data.dtype).name
-        self._trained = fit.trained(data.source) if self.keeps_data else fit.without_rows()
+        kept = self.keeps_data and fit.keeps_rows
+        self._trained = fit.trained(data.source) if kept else fit.without_rows()
         self._extend: Any = fit.extend  # the method's own kind, which it knows
         self._invert = fit.invert
         if fit.normal is None:

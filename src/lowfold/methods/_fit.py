@@ -15,7 +15,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._connect import Bridges
-from lowfold.graph._source import Measured, Pairs, Points, Source
+from lowfold.graph._source import Blocks, Measured, Pairs, Points, Source
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.spectral._types import Eigenpairs
 
@@ -23,6 +23,8 @@ Queries = NDArray[np.floating] | Pairs | Measured
 
 
 def _points(source: Source | None) -> Points:
+    if isinstance(source, Blocks):
+        raise InvalidInput("this needs the rows in memory, and they are in blocks; fit on X.take(rows) of some of them")
     if not isinstance(source, Points):
         raise InvalidInput("this needs the points themselves; the input was a matrix of distances or a graph")
     return source
@@ -45,6 +47,8 @@ def known_source(source: Source | None) -> Source:
 def _dtype(source: Source | None) -> np.dtype[Any]:
     if isinstance(source, Points):
         return np.dtype(source.X.dtype)
+    if isinstance(source, Blocks):
+        return np.dtype(source.rows.dtype)
     return np.dtype(source.distances.dtype if isinstance(source, Pairs) else np.float64)
 
 
@@ -79,6 +83,11 @@ class Data:
     def points(self) -> Points:
         """The source, where it must be points."""
         return _points(self.source)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the points, in memory or in blocks."""
+        return self.source.rows.shape if isinstance(self.source, Blocks) else self.points().X.shape
 
     def stack(self) -> Floats:
         """The matrices that a method takes itself."""
@@ -229,7 +238,7 @@ class Fit:
     """The whole result of a method: where the points are, what it rests on, and the maps to and fro.
 
     `extra` holds the method's own fitted attributes, by name; `normal` is the output's linear map where it cannot be
-    found from the coordinates.
+    found from the coordinates. Without `keeps_rows` the map alone places new points: the rows were in blocks.
     """
 
     coordinates: Floats
@@ -240,6 +249,7 @@ class Fit:
     extra: dict[str, Any] = field(default_factory=dict)
     rules: Rules = field(default_factory=Rules)
     normal: Floats | None = None
+    keeps_rows: bool = True
 
     def trained(self, source: Source | None) -> Trained:
         """What the model keeps of its data."""

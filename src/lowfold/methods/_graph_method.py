@@ -9,6 +9,7 @@ from typing import Any, ClassVar, final
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
+from lowfold.graph._source import Blocks
 from lowfold.methods._base import Check, Method, fewer_components_than_points
 from lowfold.methods._fit import Connected, Data, Fit, Rules
 from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, chooser, through_landmarks
@@ -65,6 +66,11 @@ class GraphMethod(Nearest, Distances, Solved, Method):
     def _embed_all(self, asked: Asked, needs: Needs, data: Data, run: Run) -> Fit:
         near = connect(data, asked, needs, run)
         apart = near.labels.max(initial=0) > 0 and asked.on_disconnected in ("largest", "separate") and not needs.apart
+        if apart and isinstance(near.source, Blocks):
+            raise InvalidInput(
+                f"X is in blocks, and on_disconnected={asked.on_disconnected!r} would bring the rows of a piece into "
+                "memory; use 'connect', or more n_neighbors"
+            )
         fit = embed_pieces(self, near, asked, needs, run) if apart else self._recipe(near, run)
         found: dict[str, Any] = {
             "n_neighbors_": near.n_neighbors,

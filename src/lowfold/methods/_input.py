@@ -14,16 +14,18 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from lowfold._core.errors import InvalidInput, RepairWarning
+from lowfold._core.open_rows import as_rows
 from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.warn import warn
 from lowfold._cuda import arrived
 from lowfold.graph._foreign import is_networkx, known_graph
 from lowfold.graph._networkx import affinity_graph
-from lowfold.graph._reading import check_range, is_precomputed
+from lowfold.graph._reading import check_range, in_memory, is_precomputed
 from lowfold.graph._source import AFFINITY, Measured, Pairs, Points, read_matrix
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods._file_checks import told_as_damage
 from lowfold.methods._fit import Data, Queries
+from lowfold.methods._in_blocks import read_for
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.metrics._scales import BY_SIZE, tell_scales
 from lowfold.metrics._sparse import sparse_metric
@@ -74,6 +76,7 @@ def read_points(
 
     `gaps` allows NaN, `sparse` CSR rows, `nd` samples of several axes.
     """
+    in_memory(X)
     checked: Any = validate_data(
         estimator,
         X,
@@ -113,6 +116,9 @@ class AnySource:
         labels = _labels(method, y) if method.supervised else None
         kept = {} if labels is None else {"classes_": np.unique(labels)}
         metric = getattr(method, "metric", "euclidean")
+        rows = as_rows(X)
+        if rows is not None:
+            return Data(read_for(method, rows, metric=metric), labels=labels, kept=kept)
         X = affinity_graph(X) if is_networkx(X) and metric == AFFINITY else known_graph(X)
         if isinstance(X, (Graph, Neighbors)):
             X.check()
@@ -133,6 +139,8 @@ class AnySource:
 
     def queries(self, method: Any, X: Any) -> Queries:
         trained, metric = method._trained.source, getattr(method, "metric", None)
+        if trained is None and hasattr(method._extend, "trained"):  # of rows in blocks the landmarks alone are kept
+            trained = method._extend.trained.source
         if trained is None:
             raise InvalidInput(
                 f"{type(method).__name__} was fitted on a graph, which says nothing about new points; fit it on points "
@@ -140,7 +148,7 @@ class AnySource:
             )
         if is_precomputed(metric):
             return _as_trained(_read_matrix(method, X, metric, reset=False), trained)
-        if issparse(X) or isinstance(trained.X, SparseRows):
+        if issparse(X) or isinstance(getattr(trained, "X", None), SparseRows):
             return cast("Queries", as_trained_rows(method, X, trained.X))
         return read_points(method, X, reset=False)
 
@@ -160,6 +168,9 @@ class Rows:
     least: int = 2  # rows to fit
 
     def data(self, method: Any, X: Any, y: Any) -> Data:
+        blocks = as_rows(X)
+        if blocks is not None:
+            return Data(read_for(method, blocks, gaps=self.gaps, positive=self.positive, least=self.least))
         if isinstance(known_graph(X), (Graph, Neighbors)):
             raise InvalidInput("this needs the points themselves; the input was a matrix of distances or a graph")
         rows = self.read(method, X, reset=True)
@@ -252,6 +263,7 @@ def _labels(method: Any, y: Any) -> NDArray[Any]:
 
 
 def _read_matrix(estimator: Any, X: Any, metric: str, *, reset: bool) -> Pairs | Measured:
+    in_memory(X)
     checked = validate_data(
         estimator,
         X,

@@ -66,7 +66,7 @@ def regression_back(Y: Floats, X: NDArray[np.floating], mean: Floats) -> Floats:
 
 def at_most_rank(method: Any, data: Data) -> None:
     """n rows of D features span at most min(n, D) directions."""
-    n, D = data.points().X.shape
+    n, D = data.shape
     if isinstance(method.n_components, (int, np.integer)) and method.n_components > min(n, D):
         raise InvalidInput(
             f"n_components of {type(method).__name__} must be at most min(n_samples, n_features) = {min(n, D)} for "

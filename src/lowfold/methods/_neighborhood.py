@@ -25,7 +25,7 @@ from lowfold.graph._components import by_size, components
 from lowfold.graph._connect import MOST_K, connecting_k, find_bridges
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
 from lowfold.graph._shortcuts import SURE, find_shortcuts, without_edges, without_neighbors
-from lowfold.graph._source import Measured, Pairs, Source, euclidean_rows
+from lowfold.graph._source import Blocks, Measured, Pairs, Source, euclidean_rows
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._patches import Patches
 from lowfold.methods._closed_classes import closed_class_labels
@@ -245,6 +245,8 @@ class ByGraph:
     def words(self, near: Connected, labels: Ints, asked: Asked, k: int | Ints | None, run: Run) -> str:
         words = f"the neighbourhood graph has {sizes_in_words(labels)}"
         if near.source is None or near.symmetrize != "union" or (k is not None and asked.radius is not None):
+            return words
+        if isinstance(near.source, Blocks):  # no search eight times as wide is made only to tell
             return words
         if k is None:
             try:

@@ -14,13 +14,25 @@ def normal_map(Y: Floats, normalization: str) -> Floats:
 
     A column that is zero (a direction that the data do not have) stays zero.
     """
-    d = Y.shape[1]
     if normalization == "natural":
-        return np.eye(d)
+        return np.eye(Y.shape[1])
+    return _unit(Y.std(axis=0)) if normalization == "unit" else _orthonormal(Y.T @ Y)
+
+
+def normal_map_of(total: Floats, gram: Floats, n: int, normalization: str) -> Floats:
+    """The same from the sum of n rows and Y'Y, where Y itself is not held."""
+    if normalization == "natural":
+        return np.eye(len(total))
     if normalization == "unit":
-        spread = Y.std(axis=0)
-        return np.diag(1.0 / np.where(spread > 0, spread, 1.0))
-    gram = Y.T @ Y
+        return _unit(np.sqrt(np.maximum(np.diag(gram) / n - np.square(total / n), 0.0)))
+    return _orthonormal(gram)
+
+
+def _unit(spread: Floats) -> Floats:
+    return np.diag(1.0 / np.where(spread > 0, spread, 1.0))
+
+
+def _orthonormal(gram: Floats) -> Floats:
     size = np.sqrt(np.diag(gram))
     size = np.where(size > 0, size, 1.0)
     correlation = gram / np.outer(size, size)

@@ -15,6 +15,7 @@ from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import AnyFloats, Floats
+from lowfold.graph._reading import in_memory
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Pairs
 from lowfold.graph._types import Neighbors
@@ -30,6 +31,7 @@ def read_stack(X: Any, kind: str, *, square: bool) -> AnyFloats:
     """Distances (m, rows, n) from a 3-D array or a list of matrices; a single matrix is a stack of one."""
     if issparse(X) or (isinstance(X, (list, tuple)) and any(issparse(part) for part in X)):
         raise InvalidInput("several matrices are passed dense, with NaN for unmeasured pairs; got a sparse one")
+    in_memory(X)
     try:
         A = np.array(X)
         A = A if A.dtype == np.float32 else A.astype(np.float64)

@@ -17,12 +17,13 @@ from scipy.sparse import csr_array, eye_array, kron
 from lowfold._core.memory import fits, pretty_bytes
 from lowfold._core.operators import DenseOperator, SparseOperator
 from lowfold._core.parallel import resolve_jobs
+from lowfold._core.rows import BLOCK_BYTES
 from lowfold._core.sparse_rows import SparseRows
 from lowfold.graph._geodesic_gram import pass_bytes
 from lowfold.graph._geodesics import geodesic_dtype
 from lowfold.graph._neighborhoods import neighborhoods
 from lowfold.graph._search import select_search
-from lowfold.graph._source import Pairs, Points, copied
+from lowfold.graph._source import Blocks, Pairs, Points, copied
 from lowfold.graph._types import Neighbors
 from lowfold.kernels._kernel_operator import EXACT, GROUPS, TILE
 from lowfold.lowrank._component_count import components_to_compute
@@ -33,6 +34,7 @@ from lowfold.spectral._factor import count_fill
 COUNTED = 100_000  # up to so many points the graph is built and the factor counted; beyond, the plan would take minutes
 EDGE = 12.0  # bytes of a neighbour: an index of 4 and a distance of 8
 FLOAT = 8.0
+QUADRATIC = 200_000  # points from which an exact search in many columns is told to be long
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,9 @@ def read_stage(data: Data) -> Stage:
         size = _bytes(source.X)
         words = " x ".join(map(str, source.X.shape))
         return Stage("data", f"{words}, {source.X.dtype}, metric {source.metric.name}", size, size)
+    if isinstance(source, Blocks):
+        words = " x ".join(map(str, source.rows.shape))
+        return Stage("data", f"{words}, {source.rows.dtype}, in blocks, metric {source.metric.name}", 2.0 * BLOCK_BYTES)
     if isinstance(source, Pairs):
         size = float(source.distances.nbytes)
         return Stage("data", f"{data.n} x {data.n} distances, {source.distances.dtype}", size, size)
@@ -103,7 +108,9 @@ def _bytes(X: Any) -> float:
 
 
 def values(data: Data) -> float:
-    """The rows in float64; of sparse ones what is stored."""
+    """The rows in float64; of sparse ones what is stored, of blocks two of them."""
+    if isinstance(data.source, Blocks):
+        return 2.0 * BLOCK_BYTES
     if isinstance(data.points().X, SparseRows):
         return _bytes(data.points().X)
     return FLOAT * float(np.prod(data.points().X.shape))
@@ -121,15 +128,20 @@ def search_stage(model: Any, data: Data) -> Stage:
     kept = EDGE * n * k + FLOAT * n
     if data.neighbors is not None or data.graph is not None:
         return Stage("neighbours", "given", 0.0)
-    if not isinstance(data.source, Points):
+    if not isinstance(data.source, (Points, Blocks)):
         return Stage("neighbours", f"{k:g} nearest, read from the given distances", 3 * kept, kept)
     metric = data.source.metric
     mapped = metric.feature_map is not None
-    width = data.source.features(data.source.X[:1]).shape[1] if mapped else data.source.X.shape[1]
+    one = data.source.subset(np.arange(1))
+    width = one.features().shape[1] if mapped else one.X.shape[1]
     backend = select_search(n, width, mapped=mapped) if model.search == "auto" else model.search
     alone = model.radius is not None and model.n_neighbors is None
     which = f"within {model.radius:g}" if alone else f"{k:g} nearest"
-    return Stage("neighbours", f"{which}, {backend} on {width} columns", SEARCHING * kept + FLOAT * n * width, kept)
+    words = f"{which}, {backend} on {width} columns"
+    if backend == "brute" and n > QUADRATIC and mapped:
+        words += f"; {float(n) ** 2:.0e} products of rows: search='faiss' is approximate and far quicker"
+    rows = 4.0 * BLOCK_BYTES if isinstance(data.source, Blocks) else FLOAT * n * width
+    return Stage("neighbours", words, SEARCHING * kept + rows, kept)
 
 
 def leading_stage(model: Any, side: int, end: str = "leading") -> Stage:
@@ -156,10 +168,11 @@ SEARCHING = 4.0  # copies of the neighbours at the search's peak: candidates, th
 
 def principal_stages(model: Any, data: Data) -> list[Stage]:
     """The smaller of covariance and Gram matrix, as `principal_axes` chooses."""
-    n, D = data.points().X.shape
-    side = min(n, D)
+    n, D = data.shape
+    side = D if isinstance(data.source, Blocks) else min(n, D)
     what = f"{side} x {side} {'covariance' if side == D else 'Gram matrix'}, dense"
-    output = 2 * FLOAT * n * components_to_compute(model.n_components, n, D)
+    written = 0 if isinstance(data.source, Blocks) else n
+    output = 2 * FLOAT * written * components_to_compute(model.n_components, n, D)
     return [read_stage(data), Stage("principal axes", what, 3 * FLOAT * side**2 + output)]
 
 

@@ -16,6 +16,7 @@ class Entry(NamedTuple):
     vectors   which eigenvectors give the answer
     citation  author, year, DOI
     extra     optional dependency it needs, or ""
+    blocks    fits rows in blocks: "rows" all of them, "landmarks" with that parameter set, "" not at all
     """
 
     name: str
@@ -26,6 +27,7 @@ class Entry(NamedTuple):
     vectors: str
     citation: str
     extra: str = ""
+    blocks: str = ""
 
 
 REGISTRY: tuple[Entry, ...] = (
@@ -37,6 +39,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points",),
         "top d of the covariance",
         "Pearson 1901, doi:10.1080/14786440109462720",
+        blocks="rows",
     ),
     Entry(
         "EMPCA",
@@ -46,6 +49,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points",),
         "axes of the fitted factor model",
         "Roweis 1998; Tipping & Bishop 1999, doi:10.1111/1467-9868.00196",
+        blocks="rows",
     ),
     Entry(
         "RobustPCA",
@@ -56,6 +60,7 @@ REGISTRY: tuple[Entry, ...] = (
         "top d by robust scale, by L1 norm, of the covariance of signs, or of the low-rank part",
         "Croux & Ruiz-Gazen 2005, doi:10.1016/j.jmva.2004.08.002; Kwak 2008, doi:10.1109/TPAMI.2008.114; Candes, Li, "
         "Ma & Wright 2011, doi:10.1145/1970392.1970395",
+        blocks="rows",
     ),
     Entry(
         "MultilinearPCA",
@@ -74,6 +79,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points",),
         "none: random directions",
         "Johnson & Lindenstrauss 1984; Achlioptas 2003, doi:10.1016/S0022-0000(03)00025-4",
+        blocks="rows",
     ),
     Entry(
         "LPP",
@@ -128,6 +134,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points",),
         "none: alternating least squares",
         "Lee & Seung 1999, doi:10.1038/44565",
+        blocks="rows",
     ),
     Entry(
         "SparsePCA",
@@ -146,6 +153,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points",),
         "top d of the centred kernel matrix",
         "Schoelkopf, Smola & Mueller 1998, doi:10.1162/089976698300017467",
+        blocks="rows",
     ),
     Entry(
         "NonlinearPCA",
@@ -164,6 +172,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points", "distances"),
         "top d of the centred Gram matrix",
         "Torgerson 1952, doi:10.1007/BF02288916",
+        blocks="rows",
     ),
     Entry(
         "MetricMDS",
@@ -209,6 +218,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points", "distances", "graph"),
         "top d of the centred Gram matrix of geodesics",
         "Tenenbaum, de Silva & Langford 2000, doi:10.1126/science.290.5500.2319",
+        blocks="rows",
     ),
     Entry(
         "LandmarkIsomap",
@@ -218,6 +228,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points", "distances", "graph"),
         "top d of the landmarks' centred Gram matrix",
         "de Silva & Tenenbaum 2003, doi:10.5555/2968618.2968708",
+        blocks="rows",
     ),
     Entry(
         "ConformalIsomap",
@@ -227,6 +238,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points", "distances", "graph"),
         "top d of the centred Gram matrix of geodesics",
         "de Silva & Tenenbaum 2003, doi:10.5555/2968618.2968708",
+        blocks="rows",
     ),
     Entry(
         "KernelIsomap",
@@ -236,6 +248,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points", "distances", "graph"),
         "top d of the shifted Gram matrix of geodesics",
         "Choi & Choi 2007, doi:10.1016/j.patcog.2006.04.025",
+        blocks="rows",
     ),
     Entry(
         "LocallyLinearIsomap",
@@ -254,6 +267,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points", "distances", "graph"),
         "2..d+1 from the bottom of (I - W)'(I - W)",
         "Roweis & Saul 2000, doi:10.1126/science.290.5500.2323",
+        blocks="landmarks",
     ),
     Entry(
         "ModifiedLLE",
@@ -281,6 +295,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points", "distances", "graph"),
         "2..d+1 from the bottom of the alignment kernel",
         "Zhang & Zha 2004, doi:10.1137/S1064827502419154",
+        blocks="landmarks",
     ),
     Entry(
         "HessianLLE",
@@ -290,6 +305,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points", "distances", "graph"),
         "2..d+1 from the bottom of the Hessian form",
         "Donoho & Grimes 2003, doi:10.1073/pnas.1031596100",
+        blocks="landmarks",
     ),
     Entry(
         "LaplacianEigenmaps",
@@ -299,6 +315,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points", "distances", "graph"),
         "2..d+1 from the bottom of the graph Laplacian",
         "Belkin & Niyogi 2003, doi:10.1162/089976603321780317",
+        blocks="rows",
     ),
     Entry(
         "DiffusionMaps",
@@ -308,6 +325,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points", "distances", "graph"),
         "2..d+1 from the top of the Markov matrix",
         "Coifman & Lafon 2006, doi:10.1016/j.acha.2006.04.006",
+        blocks="rows",
     ),
     Entry(
         "VectorDiffusionMaps",
@@ -371,6 +389,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points", "distances", "graph"),
         "1..k from the bottom of the graph Laplacian",
         "Shi & Malik 2000, doi:10.1109/34.868688",
+        blocks="rows",
     ),
 )
 

@@ -18,10 +18,13 @@ from lowfold._core.params import param
 from lowfold._core.rounding import UNEVEN
 from lowfold._core.run import Run
 from lowfold._core.warn import warn
-from lowfold.graph._source import Measured, Pairs, Points
+from lowfold.graph._source import Blocks, Measured, Pairs, Points
+from lowfold.kernels._block_kernel import BlockKernel, DistanceTile
 from lowfold.kernels._gram import centred_gram
+from lowfold.lowrank._block_sums import jobs_of
 from lowfold.methods._base import Method
 from lowfold.methods._fit import Data, Fit
+from lowfold.methods._in_blocks import InBlocks
 from lowfold.methods._losses import STRAIN, Lowered, strain
 from lowfold.methods._parameters import Distances, Seeded, Solved
 from lowfold.methods._placing.maps import Barycentric, GramRow, Impossible
@@ -31,6 +34,10 @@ from lowfold.metrics._pairwise import pairwise
 from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift
 from lowfold.spectral._types import NEGLIGIBLE, positive_values
+
+
+def _without_constant(model: Any) -> str:
+    return "additive_constant=True needs the matrix of all distances" if model.additive_constant else ""
 
 
 class ClassicalMDS(Distances, Seeded, Solved, Method):
@@ -69,13 +76,14 @@ class ClassicalMDS(Distances, Seeded, Solved, Method):
         "`shift_` has it. New points cannot be placed then: their own constant is unknown.",
     )
 
+    in_blocks: ClassVar[InBlocks] = _without_constant
+
     def _embed(self, data: Data, run: Run) -> Fit:
-        D = self._dissimilarities(data, run)
-        shift = minimal_shift(D, run=run) if self.additive_constant else 0.0
-        G = centred_gram(D, shift=shift, run=run)
+        G, shift = self._gram(data, run)
         pairs = largest(G, self.n_components, null=np.ones((data.n, 1)), negligible=NEGLIGIBLE, run=run)
         kept = positive_values(pairs.values, "the Gram matrix of the dissimilarities")
-        left_out = G.trace() - kept.sum()
+        total = G.trace()
+        left_out = total - kept.sum()
         return Fit(
             coordinates=pairs.vectors * np.sqrt(kept),
             pairs=pairs,
@@ -83,17 +91,27 @@ class ClassicalMDS(Distances, Seeded, Solved, Method):
             extend=self._extension(G, kept, pairs.vectors, shift),
             invert=Barycentric(),
             extra={
-                "explained_": float(kept.sum() / G.trace()) if G.trace() > 0 else 1.0,
+                "explained_": float(kept.sum() / total) if total > 0 else 1.0,
                 "strain_": float(2 * data.n * left_out),
                 "negative_energy_": float(max(0.0, -left_out)),
                 "shift_": float(shift),
             },
         )
 
-    def _extension(self, G: CentredGram, values: Any, vectors: Any, shift: float) -> Any:
+    def _gram(self, data: Data, run: Run) -> tuple[Any, float]:
+        """The operator, and the constant that was added to the dissimilarities."""
+        if isinstance(data.source, Blocks):
+            rows = data.source.rows
+            return BlockKernel(rows, DistanceTile(data.source.metric), n_jobs=jobs_of(rows, run)), 0.0
+        D = self._dissimilarities(data, run)
+        shift = minimal_shift(D, run=run) if self.additive_constant else 0.0
+        return centred_gram(D, shift=shift, run=run), shift
+
+    def _extension(self, G: Any, values: Any, vectors: Any, shift: float) -> Any:
         if shift > 0:
             return Impossible("with an additive constant new points cannot be placed: it holds for these pairs only")
-        return GramRow(G.row_means(), values, vectors)
+        means = G.row_means() * (-2 if isinstance(G, BlockKernel) else 1)  # of squared distances
+        return GramRow(means, values, vectors)
 
     def _dissimilarities(self, data: Data, run: Run) -> NDArray[np.floating]:
         """The matrix D, repaired where the documentation says so."""
@@ -102,15 +120,17 @@ class ClassicalMDS(Distances, Seeded, Solved, Method):
             need = source.X.dtype.itemsize * float(data.n) ** 2
             require(need, f"a {data.n} x {data.n} matrix of distances", "use PCA, or MetricMDS with landmarks")
             return pairwise(source.X, metric=source.metric, n_jobs=run.n_jobs)
-        if isinstance(source, Measured) or source is None:
+        if isinstance(source, (Measured, Blocks)) or source is None:
             raise InvalidInput(
                 "ClassicalMDS needs all pairs; a sparse matrix or a graph has unmeasured ones: use MetricMDS, which "
                 "leaves them out, or Isomap, which fills them in by shortest paths"
             )
         return _repaired(source, run)
 
-    def _operator(self) -> CentredGram:
+    def _operator(self) -> CentredGram | BlockKernel:
         """The centred Gram operator, rebuilt from the points or distances that the model keeps."""
+        if isinstance(self._trained.source, Blocks):
+            return self._gram(Data(self._trained.source), self._run())[0]  # type: ignore[no-any-return]
         D = self._dissimilarities(Data(self._trained.source), self._run())
         G: CentredGram = centred_gram(D, shift=float(self.shift_), run=self._run())
         return G

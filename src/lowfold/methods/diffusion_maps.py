@@ -41,6 +41,7 @@ from lowfold.methods._base import Check, LearnedMetric
 from lowfold.methods._diffusion_metric import diffusion_distances
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._in_blocks import InBlocks
 from lowfold.methods._landmarks import Landmarked, landmark_stages
 from lowfold.methods._losses import Lowered, diffusion
 from lowfold.methods._neighborhood import Always, Asked, ByGraph, Needs, sizes_in_words
@@ -84,6 +85,12 @@ def _stages(method: Any, data: Data) -> list[Stage]:
     return [read_stage(data), walk, leading_stage(method, n)]
 
 
+def _by_neighbors(model: Any) -> str:
+    if model._all_pairs():
+        return "threshold=0 and given weights join all pairs; leave them out, or set landmarks"
+    return 'scale="std" looks at all rows; give a number, or "auto"' if model.scale == "std" else ""
+
+
 class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
     """Embed so that Euclidean distance is diffusion distance: how differently walks from two points spread in time `t`.
 
@@ -124,6 +131,7 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
     """
 
     stages: ClassVar[Stages] = landmark_stages(_stages)
+    in_blocks: ClassVar[InBlocks] = _by_neighbors
     loss: ClassVar[Lowered] = Lowered(
         diffusion, "share of the variance of t-step probabilities that Y does not explain"
     )

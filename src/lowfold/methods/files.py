@@ -55,6 +55,7 @@ CLASSES: dict[str, str] = {
     "Impossible": "lowfold.methods._placing.maps",
     "KernelExpansion": "lowfold.methods.kernel_lpp",
     "KernelRow": "lowfold.methods.kernel_pca",
+    "LandmarkModel": "lowfold.methods._placing.landmarks",
     "LandmarkRow": "lowfold.methods._placing.geodesics",
     "LinearBack": "lowfold.methods._placing.back",
     "LinearRow": "lowfold.methods.locally_linear_isomap",

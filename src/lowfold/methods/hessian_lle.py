@@ -23,6 +23,7 @@ from lowfold.kernels._patches import Geometry, Patches
 from lowfold.methods._alignment_method import AlignmentMethod, aligned, bottom, patch_corner
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit
+from lowfold.methods._in_blocks import InBlocks, with_landmarks
 from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._neighborhood import ByPatches, Needs
 from lowfold.methods._parameters import WIDE_NEIGHBORS, Massed
@@ -92,6 +93,8 @@ class HessianLLE(Massed, Landmarked, AlignmentMethod):
     )
 
     checks: ClassVar[tuple[Check, ...]] = (*AlignmentMethod.checks, _anchor_inside)
+
+    in_blocks: ClassVar[InBlocks] = with_landmarks
 
     def _needs(self) -> Needs:
         d = self.n_components

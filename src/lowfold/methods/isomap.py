@@ -34,6 +34,7 @@ from lowfold.methods._base import LearnedMetric
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._geodesic_metric import geodesic_distances
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._in_blocks import InBlocks, always
 from lowfold.methods._landmarks import Landmarked, held_out, relative_error, told
 from lowfold.methods._losses import STRAIN, Lowered, strain
 from lowfold.methods._neighborhood import Needs
@@ -80,6 +81,7 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
     """
 
     stages: ClassVar[Stages] = geodesic_stages
+    in_blocks: ClassVar[InBlocks] = always
     loss: ClassVar[Lowered] = Lowered(strain, STRAIN + " of geodesic distances")
 
     paths: str = param(

@@ -16,13 +16,19 @@ from lowfold._core.limits import Choice, Flag, Real
 from lowfold._core.operators import CentredGram, DenseOperator
 from lowfold._core.params import param
 from lowfold._core.rounding import UNEVEN
+from lowfold._core.rows import Rows
 from lowfold._core.run import Run
-from lowfold._core.types import Floats
+from lowfold._core.types import AnyFloats, Floats
+from lowfold.graph._reading import in_memory
+from lowfold.graph._source import Blocks
 from lowfold.graph._types import Neighbors
-from lowfold.kernels._functions import Mercer, mercer_kernel, usual_gamma
+from lowfold.kernels._block_kernel import BlockKernel, MercerTile, block_products
+from lowfold.kernels._functions import MEDIAN_POINTS, Mercer, mercer_kernel, usual_gamma
 from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
+from lowfold.lowrank._block_sums import column_means, jobs_of
 from lowfold.methods._base import Method
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
+from lowfold.methods._in_blocks import InBlocks, always
 from lowfold.methods._input import FLOATS, AnySource, Reader
 from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, chooser, landmark_stages, through_landmarks
 from lowfold.methods._losses import Lowered, kernel_variance
@@ -44,6 +50,7 @@ class KernelOrPoints(AnySource):
     def data(self, method: Any, X: Any, y: Any) -> Data:
         if not _precomputed(method):
             return super().data(method, X, y)
+        in_memory(X)
         K = np.asarray(validate_data(method, X, dtype=FLOATS, order="C", ensure_min_samples=2))
         if K.shape[0] != K.shape[1]:
             raise InvalidInput(f"a precomputed kernel must be square; got {K.shape[0]} rows and {K.shape[1]} columns")
@@ -115,6 +122,7 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
     landmark_rule: str = param("random")  # what is solved is an integral over the density: keep it
 
     reader: ClassVar[Reader] = KernelOrPoints()
+    in_blocks: ClassVar[InBlocks] = always
 
     def _embed(self, data: Data, run: Run) -> Fit:
         choose = chooser(self)
@@ -148,13 +156,17 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
     def _mercer(self, data: Data) -> Mercer:
         if data.given is not None:
             return Mercer("precomputed")
-        X = data.points().X
+        X = _spread_rows(data)
         gamma = usual_gamma(self.kernel, X, self.gamma)
         return mercer_kernel(self.kernel, X.shape[1], gamma=gamma, degree=self.degree, coef0=self.coef0)
 
     def _gram_of(self, data: Data, k: Mercer, run: Run) -> Any:
         if data.given is not None:
             return GivenGram(data.given, gram=True, n_jobs=run.n_jobs) if self.center else GivenMatrix(data.given)
+        if isinstance(data.source, Blocks):
+            rows = data.source.rows
+            tile = MercerTile(k, column_means(rows) if k.differences else np.zeros(rows.shape[1]))
+            return BlockKernel(rows, tile, self.center, k.psd, n_jobs=jobs_of(rows, run))
         return kernel_operator(data.points().X, k, center=self.center, run=run)
 
     def _inverse(self, k: Mercer, means: Floats, values: Floats, vectors: Floats) -> Any:
@@ -175,12 +187,23 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
         check_is_fitted(self)
         if self._trained.source is None:
             raise InvalidInput("a precomputed kernel matrix is not kept; its operator cannot be rebuilt")
+        if isinstance(self._trained.source, Blocks):
+            data = Data(self._trained.source)
+            return self._gram_of(data, self._mercer(data), self._run())  # type: ignore[no-any-return]
         X = self._trained.points.X if self.landmarks_ is None else self._trained.points.X[self.landmarks_]
         row = self._extend if self.landmarks_ is None else self._extend.extend
         return kernel_operator(X, row.kernel, center=self.center, run=self._run())
 
     def _operator(self) -> KernelOperator:
         return self.gram()
+
+
+def _spread_rows(data: Data) -> AnyFloats:
+    """The points, or of blocks the few rows that set the width of a kernel."""
+    if not isinstance(data.source, Blocks):
+        return data.points().X
+    n = data.n
+    return data.source.rows.take(np.linspace(0, n - 1, min(n, MEDIAN_POINTS)).astype(np.int64))
 
 
 class GivenGram(CentredGram):
@@ -221,13 +244,27 @@ class KernelRow(Extension):
     def coordinates(self, rows: Floats) -> Floats:
         if self.center:
             rows = rows - rows.mean(axis=1, keepdims=True) - self.row_means + self.row_means.mean()
+        return self._scaled(rows @ self.vectors)
+
+    def _scaled(self, products: Floats) -> Floats:
         alive = self.values > 0
-        return np.asarray((rows @ self.vectors) * np.where(alive, 1 / np.sqrt(np.where(alive, self.values, 1.0)), 0.0))
+        return np.asarray(products * np.where(alive, 1 / np.sqrt(np.where(alive, self.values, 1.0)), 0.0))
+
+    def _over_blocks(self, rows: Rows, Q: AnyFloats) -> Floats:
+        """The same, k(x, .) V and the mean of k(x, .) summed up block by block."""
+        mean = column_means(rows) if self.kernel.differences else np.zeros(rows.shape[1])
+        products, sums = block_products(rows, Q, MercerTile(self.kernel, mean), self.vectors)
+        if self.center:
+            level = self.row_means.mean() - sums / rows.shape[0]
+            products += np.outer(level, self.vectors.sum(axis=0)) - self.row_means @ self.vectors
+        return self._scaled(products)
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         Q = feature_rows(queries)
         if self.kernel.name == "precomputed":
             return self.coordinates(Q.astype(np.float64))
+        if isinstance(trained.source, Blocks):
+            return self._over_blocks(trained.source.rows, Q)
         out = np.empty((len(Q), len(self.values)))
         for part, rows in kernel_rows(self.kernel, Q, trained.points.X):
             out[part] = self.coordinates(rows)

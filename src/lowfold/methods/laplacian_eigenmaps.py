@@ -23,6 +23,7 @@ from lowfold.kernels._diffusion import DECAY
 from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._in_blocks import InBlocks, always
 from lowfold.methods._landmarks import Landmarked, landmark_stages
 from lowfold.methods._losses import SMOOTH, Lowered, harmonic
 from lowfold.methods._neighborhood import Needs
@@ -69,6 +70,7 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, GraphMet
     """
 
     stages: ClassVar[Stages] = landmark_stages(walk_stages)
+    in_blocks: ClassVar[InBlocks] = always
     loss: ClassVar[Lowered] = Lowered(harmonic, SMOOTH + " (or the constraint of its Laplacian)")
 
     weights: Weighting = param(

@@ -22,6 +22,7 @@ from lowfold.kernels._lle import REG_WHEN, WEIGHTS, outlier_factors, reconstruct
 from lowfold.kernels._patches import Geometry, Patches
 from lowfold.methods._alignment_method import AlignmentMethod, aligned, patch_corner, selected_bottom
 from lowfold.methods._fit import Connected, Fit
+from lowfold.methods._in_blocks import InBlocks, with_landmarks
 from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._lle_neighborhoods import Clusters, cluster_neighborhoods, flat_neighborhoods
 from lowfold.methods._losses import ALIGN, Lowered, alignment
@@ -117,6 +118,8 @@ class LLE(Selected, Landmarked, AlignmentMethod):
         "more n_neighbors or a larger reg hold them",
         "use select='independent', or LTSA, whose coordinates keep lengths",
     )
+
+    in_blocks: ClassVar[InBlocks] = with_landmarks
 
     @property
     def closeness_(self) -> Floats:

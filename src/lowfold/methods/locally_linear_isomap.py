@@ -22,6 +22,7 @@ from lowfold.graph._source import Points, Source
 from lowfold.graph._types import Neighbors
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Extension, Fit, Looks, Queries, Trained, feature_rows
+from lowfold.methods._in_blocks import InBlocks, never
 from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods.isomap import Isomap
@@ -69,6 +70,8 @@ class LocallyLinearIsomap(Isomap):
 
     reader: ClassVar[Reader] = AnySource(sparse=False)
     checks: ClassVar[tuple[Check, ...]] = (*Isomap.checks, _points_given)
+
+    in_blocks: ClassVar[InBlocks] = never  # weights need the rows of every neighbourhood
 
     def _needs(self) -> Needs:
         return Needs(symmetrize=self.symmetrize, search=self._search)

@@ -7,7 +7,7 @@ v_d
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from lowfold.kernels._patches import Geometry, Patches
 from lowfold.kernels._tangent import tangent_alignment
 from lowfold.methods._alignment_method import AlignmentMethod, aligned, bottom, patch_corner
 from lowfold.methods._fit import Connected, Fit
+from lowfold.methods._in_blocks import InBlocks, with_landmarks
 from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._neighborhood import ByPatches, Needs
 from lowfold.methods._parameters import WIDE_NEIGHBORS, Massed
@@ -67,6 +68,8 @@ class LTSA(Massed, Landmarked, AlignmentMethod):
         "no patch: its row of K is zero; such points are counted in a warning and joined as "
         "`on_disconnected` says.",
     )
+
+    in_blocks: ClassVar[InBlocks] = with_landmarks
 
     def _needs(self) -> Needs:
         d, own = self.n_components, bool(self.include_self)

@@ -17,23 +17,35 @@ from lowfold._core.limits import Choice, Int, Real
 from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.params import param
+from lowfold._core.rows import Rows as BlockRows
 from lowfold._core.run import Run
 from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import AnyFloats, Floats
 from lowfold._core.warn import warn
+from lowfold.graph._source import Blocks
 from lowfold.graph._types import Neighbors
+from lowfold.lowrank._block_nmf import lowered
+from lowfold.lowrank._block_sums import added, jobs_of
 from lowfold.lowrank._scatter import Scatter
 from lowfold.lowrank._sparse_axes import SparseScatter
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
+from lowfold.methods._in_blocks import InBlocks
 from lowfold.methods._input import DenseOrSparseRows, Reader
 from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._losses import Lowered, nonnegative
+from lowfold.methods._normalize import normal_map_of
 from lowfold.methods._parameters import Seeded
 from lowfold.methods._stages import Stages, copy_stages
 
 AT_REST = 100  # times tol, which is asked of a step, not of the gradient: the two differ by an unknown factor
 ROWS, ENTRIES = 1024, 2**24  # rows of a block at most, and their numbers: sparse rows are made dense by blocks
+BATCH = 10_000  # rows in blocks whose parts are the start for all
 UPDATES = 200  # of a new row's coordinates, where no closed form is at hand
+
+
+def _plain_squares(model: Any) -> str:
+    plain = model.beta_loss == "frobenius" and model.alpha_W == 0 and model.alpha_H == 0
+    return "" if plain else "beta_loss='frobenius' without penalties is a sum over rows; the others hold all of them"
 
 
 class NMF(Seeded, LinearMethod):
@@ -86,7 +98,11 @@ class NMF(Seeded, LinearMethod):
 
     reader: ClassVar[Reader] = DenseOrSparseRows(positive=True)
 
+    in_blocks: ClassVar[InBlocks] = _plain_squares
+
     def _embed(self, data: Data, run: Run) -> Fit:
+        if isinstance(data.source, Blocks):
+            return self._embed_blocks(data.source.rows, run)
         X = data.points().X
         H, steps = self._parts(X, run)
         there = NonnegativeRow(H, self.beta_loss, float(self.alpha_W), float(self.l1_ratio))
@@ -96,6 +112,25 @@ class NMF(Seeded, LinearMethod):
             self._judge(X, Y, H)
         extra = {"components_": H.astype(X.dtype), "reconstruction_error_": error, "n_iter_": steps}
         return Fit(Y, None, None, there, there, extra)
+
+    def _embed_blocks(self, rows: BlockRows, run: Run) -> Fit:
+        """Parts of a batch of rows, then passes over all until the gradient rests."""
+        n = rows.shape[0]
+        batch = rows.take(np.sort(np.random.default_rng(0).choice(n, min(n, BATCH), replace=False)))
+        H, _ = self._parts(batch, run)
+        with run.stage("nonnegative parts (blocks)"):
+            H, steps, left = lowered(rows, H, tol=self.tol, max_iter=self.max_iter)
+        if left > AT_REST * self.tol:
+            self._tell(left)
+        there = NonnegativeRow(H)
+        total, products, squares = rows.fold(_coordinate_sums, added, there, jobs_of(rows, run))
+        extra = {
+            "components_": H.astype(rows.dtype),
+            "reconstruction_error_": float(np.sqrt(squares)),
+            "n_iter_": steps,
+        }
+        normal = normal_map_of(total, products, n, self.normalization)
+        return Fit(np.empty((0, len(H))), None, None, there, there, extra, normal=normal, keeps_rows=False)
 
     def _parts(self, X: NDArray[np.floating], run: Run) -> tuple[Floats, int]:
         from sklearn import decomposition
@@ -127,11 +162,14 @@ class NMF(Seeded, LinearMethod):
         free = np.where(H > 0, np.abs(G), np.maximum(-G, 0.0))
         left = float(free.max()) / max(float(np.abs(YtX).max()), np.finfo(float).tiny)
         if left > AT_REST * self.tol:
-            warn(
-                f"NMF had not come to rest after max_iter = {self.max_iter} steps (gradient {left:.1g}); raise "
-                "max_iter or tol",
-                AccuracyWarning,
-            )
+            self._tell(left)
+
+    def _tell(self, left: float) -> None:
+        warn(
+            f"NMF had not come to rest after max_iter = {self.max_iter} steps (gradient {left:.1g}); raise "
+            "max_iter or tol",
+            AccuracyWarning,
+        )
 
     @property
     def reconstruction_err_(self) -> float:
@@ -143,6 +181,12 @@ class NMF(Seeded, LinearMethod):
         X = self._trained.points.X
         scatter = SparseScatter if isinstance(X, SparseRows) else Scatter
         return DenseOperator(scatter(X, np.zeros(X.shape[1]), divisor=len(X)).dense(), psd=True)
+
+
+def _coordinate_sums(block: AnyFloats, start: int, there: NonnegativeRow, jobs: int | None) -> Any:
+    """Sums of the coordinates, of their products, and of squared errors."""
+    Y = there.rows(block, Run(n_jobs=jobs, stages=None))
+    return Y.sum(axis=0), Y.T @ Y, _distance(block, Y, there.H) ** 2
 
 
 def _solver(loss: str) -> str:

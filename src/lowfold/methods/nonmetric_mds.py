@@ -19,6 +19,7 @@ from lowfold._core.operators import DenseOperator
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats
+from lowfold.graph._reading import in_memory
 from lowfold.graph._source import Pairs
 from lowfold.methods._descent import Shepard, all_edges, random_start, start, stress_terms, weight_operator
 from lowfold.methods._fit import Data, Fit, Queries
@@ -67,6 +68,7 @@ class OrderedSimilarities(AnySource):
 def _similarities(method: Any, X: Any, *, reset: bool) -> AnyFloats:
     if issparse(X):
         raise InvalidInput("precomputed_similarity needs a dense matrix, NaN where unmeasured; got a sparse one")
+    in_memory(X)
     least = 2 if reset else 1
     return np.asarray(
         validate_data(method, X, reset=reset, dtype=FLOATS, ensure_all_finite=False, ensure_min_samples=least)

@@ -18,9 +18,12 @@ from lowfold._core.limits import Choice, Int, Null, Real, check_limits
 from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.params import param, positional
+from lowfold._core.rows import Rows
 from lowfold._core.run import Run
 from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import Floats
+from lowfold.graph._source import Blocks
+from lowfold.lowrank._block_sums import BlockScatter, block_moments, column_means, is_wide, jobs_of, wide_axes
 from lowfold.lowrank._component_count import components_to_compute, components_to_keep, log_density, truncated
 from lowfold.lowrank._principal import ROUTES, Axes, principal_axes
 from lowfold.lowrank._scatter import Scatter
@@ -28,10 +31,17 @@ from lowfold.lowrank._sparse_axes import SparseScatter, sparse_axes
 from lowfold.lowrank._streaming import Moments
 from lowfold.methods._blocks import row_blocks
 from lowfold.methods._fit import Data, Fit, feature_rows
+from lowfold.methods._in_blocks import InBlocks
 from lowfold.methods._input import DenseOrSparseRows, Reader, read_points
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._losses import VARIANCE, Lowered, principal
 from lowfold.methods._parameters import Solved
+
+BLOCK_SOLVERS = ("auto", "svd", "covariance", "krylov")
+
+
+def _block_solver(model: Any) -> str:
+    return "" if model.solver in BLOCK_SOLVERS else f"its solver must be one of {', '.join(BLOCK_SOLVERS)}"
 
 
 class PCA(Solved, LinearMethod):
@@ -40,7 +50,7 @@ class PCA(Solved, LinearMethod):
     Of all linear maps to `n_components` dimensions this keeps the most energy, equivalently reconstructs with the least
     squared error: y = V'(x - mean) with V the leading eigenvectors of the covariance C = Xc'Xc / (n - 1). Whitening is
     normalization="unit". Sparse rows are centred inside the products and never made dense. Rows that do not fit into
-    memory are given in blocks, `fit_blocks` or `partial_fit`: one pass, no `embedding_` then.
+    memory are given in blocks, to `fit`, `fit_blocks` or `partial_fit`: one pass, no `embedding_` then.
 
     Attributes
     ----------
@@ -86,8 +96,11 @@ class PCA(Solved, LinearMethod):
     )
 
     reader: ClassVar[Reader] = DenseOrSparseRows()
+    in_blocks: ClassVar[InBlocks] = _block_solver
 
     def _embed(self, data: Data, run: Run) -> Fit:
+        if isinstance(data.source, Blocks):
+            return self._embed_blocks(data.source.rows, run)
         X = data.points().X
         mean = X.mean(axis=0, dtype=np.float64)
         k = components_to_compute(self.n_components, *X.shape)
@@ -174,6 +187,27 @@ class PCA(Solved, LinearMethod):
 
     # Blocks ---------------------------------------------------------------------------------------------------------
 
+    def _embed_blocks(self, rows: Rows, run: Run) -> Fit:
+        """One pass for the D x D factor; of very wide rows one pass for every product with their scatter matrix."""
+        n, D = rows.shape
+        k = components_to_compute(self.n_components, n, D)
+        moments = None
+        with run.stage("principal axes (blocks)"):
+            if self.solver == "krylov" or (self.solver == "auto" and is_wide(D, k)):
+                mean = column_means(rows)
+                axes = wide_axes(BlockScatter(rows, mean, max(n - 1, 1), n_jobs=jobs_of(rows, run)), k, run)
+            else:
+                moments = block_moments(rows, squared=self.solver == "covariance", run=run)
+                mean, axes = moments.mean, moments.axes(k, run=run)
+        return self._streamed(self._chosen(axes, n, D), mean, n, rows.dtype, moments)
+
+    def _streamed(self, axes: Axes, mean: Floats, n: int, dtype: Any, moments: Moments | None) -> Fit:
+        there = AffineMap(mean, axes.V, axes.V.T)
+        normal = _stream_map(axes.pairs.values * (n - 1), n, self.normalization)
+        extra = {**_attributes(axes, mean, n, dtype), "_moments": moments}
+        nowhere = np.empty((0, axes.V.shape[1]))
+        return Fit(nowhere, axes.pairs, None, there, there, extra, normal=normal, keeps_rows=False)
+
     def fit_blocks(self, blocks: Iterable[Any] | Any) -> Self:
         """Fit in one pass over blocks of rows: an iterable of arrays, an array that can be sliced (memory map, Zarr,
         HDF5), or the path of a .npy, .parquet or .zarr file. Memory: one block and a D x D matrix.
@@ -230,10 +264,7 @@ class PCA(Solved, LinearMethod):
             return
         with single_threaded_blas():
             axes = self._chosen(self._moments.axes(d, run=self._run()), n, D)
-        there = AffineMap(self._moments.mean, axes.V, axes.V.T)
-        normal = _stream_map(axes.pairs.values * (n - 1), n, self.normalization)
-        extra = _attributes(axes, self._moments.mean, n, self._dtype)
-        fit = Fit(np.empty((0, axes.V.shape[1])), axes.pairs, None, there, there, extra, normal=normal)
+        fit = self._streamed(axes, self._moments.mean, n, self._dtype, self._moments)
         self._keep(fit, Data(None, given=np.empty((0, D), dtype=self._dtype)))
 
 

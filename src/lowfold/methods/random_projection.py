@@ -18,10 +18,13 @@ from lowfold._core.limits import Choice, Flag, Int, Null, Real
 from lowfold._core.memory import require
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.params import param, positional
+from lowfold._core.rows import Rows as BlockRows
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
+from lowfold.graph._source import Blocks
 from lowfold.graph._types import Neighbors
+from lowfold.lowrank._block_sums import added, column_means, jobs_of
 from lowfold.lowrank._random_projection import (
     FEATURES,
     RANDOM_KINDS,
@@ -33,9 +36,11 @@ from lowfold.lowrank._random_projection import (
 from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Trained
+from lowfold.methods._in_blocks import InBlocks
 from lowfold.methods._input import Reader, Rows
 from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._losses import Lowered, no_loss
+from lowfold.methods._normalize import normal_map_of
 from lowfold.methods._parameters import Seeded
 from lowfold.methods._stages import Stages, projection_stages
 
@@ -56,7 +61,7 @@ def _options_belong(method: Any, data: Data) -> None:
 
 
 def _dimension_fits(method: Any, data: Data) -> None:
-    D, k = data.points().X.shape[1], method._dimension(data)
+    D, k = data.shape[1], method._dimension(data)
     if k > D:
         why = (
             "" if method.eps is None else f" for eps = {method.eps:g}: fewer dimensions cannot keep that many distances"
@@ -64,6 +69,10 @@ def _dimension_fits(method: Any, data: Data) -> None:
         raise InvalidInput(f"n_components of RandomProjection must be at most n_features = {D}; got {k}{why}")
     if method.orthogonalize:
         require(3 * 8.0 * k * D, f"an orthogonal {k} x {D} matrix", "use orthogonalize=False")
+
+
+def _unverified(model: Any) -> str:
+    return "verify=True measures all pairs of rows: leave it out" if model.verify else ""
 
 
 class RandomProjection(Seeded, LinearMethod):
@@ -142,7 +151,11 @@ class RandomProjection(Seeded, LinearMethod):
     keeps_data: ClassVar[bool] = False
     own_dimension: ClassVar[str] = "the bound of Johnson and Lindenstrauss sets it (n_components='auto')"
 
+    in_blocks: ClassVar[InBlocks] = _unverified
+
     def _embed(self, data: Data, run: Run) -> Fit:
+        if isinstance(data.source, Blocks):
+            return self._embed_blocks(data.source.rows, self._dimension(data), run)
         X = data.points().X
         projection, Y, extra = self._drawn(X, self._dimension(data), run)
         if self.rotate:
@@ -152,6 +165,20 @@ class RandomProjection(Seeded, LinearMethod):
             Y = Y @ turn
             extra["singular_values_"] = np.sqrt(np.maximum(values[::-1], 0.0))
         return Fit(Y, None, None, projection, projection, extra)  # type: ignore[arg-type] # float32 stays
+
+    def _embed_blocks(self, rows: BlockRows, k: int, run: Run) -> Fit:
+        """The matrix is drawn unseen; the mean serves the way back, and the products Y'Y the turn and the scales."""
+        rule = random_entries(self.kind, k, rows.shape[1], density=self._density(), random_state=run.rng)
+        projection = random_map(rule, column_means(rows), orthogonal=self.orthogonalize)
+        extra: dict[str, Any] = {"n_components_": k, "n_tries_": 1}
+        total, products = rows.fold(_projected_sums, added, projection, jobs_of(rows, run))
+        if self.rotate:
+            values, turn = stacked_eigh(products)
+            projection = replace(projection, turn=turn[:, ::-1])
+            extra["singular_values_"] = np.sqrt(np.maximum(values[::-1], 0.0))
+            total, products = total @ turn[:, ::-1], np.diag(np.maximum(values[::-1], 0.0))
+        normal = normal_map_of(total, products, rows.shape[0], self.normalization)
+        return Fit(np.empty((0, k)), None, None, projection, projection, extra, normal=normal, keeps_rows=False)
 
     def _drawn(self, X: Any, k: int, run: Run) -> tuple[RandomMap, NDArray[np.floating], dict[str, Any]]:
         """A matrix and its output; with `verify` the first whose distortion is within eps."""
@@ -188,6 +215,12 @@ class RandomProjection(Seeded, LinearMethod):
     def components_(self) -> NDArray[np.floating]:
         """P (k, D) of y = P x, made when asked for."""
         return np.asarray(self._extend.matrix(), dtype=self._dtype)
+
+
+def _projected_sums(block: NDArray[np.floating], start: int, projection: RandomMap, jobs: int | None) -> Any:
+    """Sum of the projected rows, and of their outer products."""
+    Y = projection.apply(block, Run(n_jobs=jobs, stages=None)).astype(np.float64, copy=False)
+    return Y.sum(axis=0), Y.T @ Y
 
 
 @dataclass(frozen=True, eq=False)

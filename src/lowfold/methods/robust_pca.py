@@ -20,9 +20,12 @@ from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import ROWED, block_slices
 from lowfold._core.params import param
+from lowfold._core.rows import Rows
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats
+from lowfold.graph._source import Blocks
 from lowfold.graph._types import Neighbors
+from lowfold.lowrank._block_sums import BlockScatter, block_median, is_wide, jobs_of, wide_axes
 from lowfold.lowrank._principal import principal_axes
 from lowfold.lowrank._robust import (
     MAD,
@@ -37,10 +40,12 @@ from lowfold.lowrank._robust import (
 )
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
+from lowfold.methods._in_blocks import InBlocks
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._losses import Lowered, no_loss
 from lowfold.methods._stages import Stages, copy_stages
-from lowfold.spectral._types import fix_signs
+from lowfold.spectral._doors import largest
+from lowfold.spectral._types import ZERO, fix_signs
 
 SHARPER = 0.1  # of `tol`, asked of the split: its axes, found afterwards, are to be good to `tol`
 ROUNDS = 10  # of leaving out rows and looking again
@@ -49,8 +54,14 @@ ROUNDS = 10  # of leaving out rows and looking again
 def _fits_memory(model: Any, data: Data) -> None:
     if model.method != "low_rank" and model.penalty is not None:
         raise InvalidInput(f'penalty of RobustPCA belongs to method="low_rank"; got method={model.method!r}')
+    if isinstance(data.source, Blocks):
+        return
     n, D = data.points().X.shape
     require(8.0 * n * D * (8 if model.method == "low_rank" else 3), f"RobustPCA of {n} x {D} values", "use PCA")
+
+
+def _by_signs(model: Any) -> str:
+    return "" if model.method == "covariance" else 'method="covariance" is a sum over rows; the others hold all of them'
 
 
 class RobustPCA(LinearMethod):
@@ -113,7 +124,11 @@ class RobustPCA(LinearMethod):
 
     checks: ClassVar[tuple[Check, ...]] = (*LinearMethod.checks, _fits_memory)
 
+    in_blocks: ClassVar[InBlocks] = _by_signs
+
     def _embed(self, data: Data, run: Run) -> Fit:
+        if isinstance(data.source, Blocks):
+            return self._signs_of_blocks(data.source.rows, run)
         X = data.points().X
         if self.method == "low_rank":
             return self._low_rank(X, run)
@@ -149,6 +164,22 @@ class RobustPCA(LinearMethod):
         there = AffineMap(center, V, V.T)
         return Fit(project(X, center, V, run), None, None, there, there, _attributes(center, V, spread[order] ** 2, X))
 
+    def _signs_of_blocks(self, rows: Rows, run: Run) -> Fit:
+        """The covariance of signs is a sum over blocks; the robust spread needs the coordinates of all rows."""
+        n, D = rows.shape
+        center = block_median(rows, run)
+        scatter = BlockScatter(rows, center, n, signs=True, n_jobs=jobs_of(rows, run))
+        if is_wide(D, self.n_components):
+            V = wide_axes(scatter, self.n_components, run).V
+        else:
+            V = largest(DenseOperator(scatter.dense(), psd=True), self.n_components, negligible=ZERO, run=run).vectors
+        spread = MAD * np.median(np.abs(np.concatenate(list(rows.map(_scores, center, V)))), axis=0)
+        order = np.argsort(-spread, kind="stable")
+        V = fix_signs(V[:, order])
+        there = AffineMap(center, V, V.T)
+        scores = np.concatenate(list(rows.map(_scores, center, V)))
+        return Fit(scores, None, None, there, there, _attributes(center, V, spread[order] ** 2, rows), keeps_rows=False)
+
     def _low_rank(self, X: NDArray[np.floating], run: Run) -> Fit:
         middle = np.median(X, axis=0).astype(np.float64)
         with run.stage("low rank plus sparse"):
@@ -166,7 +197,11 @@ class RobustPCA(LinearMethod):
         return DenseOperator((V * self.eigenvalues_) @ V.T, psd=True)
 
 
-def _attributes(center: Floats, V: Floats, variances: Floats, X: NDArray[np.floating]) -> dict[str, Any]:
+def _scores(block: AnyFloats, start: int, center: Floats, V: Floats) -> Floats:
+    return np.asarray(np.subtract(block, center, dtype=np.float64) @ V)
+
+
+def _attributes(center: Floats, V: Floats, variances: Floats, X: Any) -> dict[str, Any]:
     return {"mean_": center.astype(X.dtype), "components_": V.T.astype(X.dtype), "eigenvalues_": variances}
 
 

@@ -31,6 +31,7 @@ from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._in_blocks import InBlocks, always
 from lowfold.methods._losses import Lowered, cut
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Affinities, Seeded, Symmetrized
@@ -81,6 +82,7 @@ class SpectralClustering(ClusterMixin, Affinities, Symmetrized, Seeded, GraphMet
     """
 
     stages: ClassVar[Stages] = walk_stages
+    in_blocks: ClassVar[InBlocks] = always
     loss: ClassVar[Lowered] = Lowered(cut, "the relaxed cut tr(Y'LY), Y'DY = I, the constant included")
 
     n_clusters: int | None = positional(

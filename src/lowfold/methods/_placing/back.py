@@ -18,12 +18,13 @@ from lowfold._core.run import Run
 from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._search import nearest
-from lowfold.graph._source import Points
+from lowfold.graph._source import Blocks, Points
 from lowfold.kernels._barycentric import barycentric_weights
 from lowfold.methods._fit import Fit, Trained
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.metrics._resolve import resolve_metric
 
+MOST = 20_000  # rows in blocks that are brought here for it
 SAMPLE = 200  # training points that are restored from the others
 NEAR = 10  # embedded points that weights are found among
 REGS = (1e-6, 1e-3, 1e-2, 1e-1, 1.0)  # ridges of the weights, relative to the trace of the local Gram matrix
@@ -45,16 +46,28 @@ class LinearBack:
         inside = np.flatnonzero(np.isfinite(trained.coordinates).all(axis=1))
         found = nearest(_embedded(trained.coordinates[inside]), 1, queries=np.ascontiguousarray(coordinates), run=run)
         same = np.flatnonzero(found.distances == 0)
-        out[same] = trained.points.X[inside[found.indices[same]]]
+        if len(same) and isinstance(trained.source, (Points, Blocks)):
+            out[same] = trained.source.subset(inside[found.indices[same]]).X
         return out
 
 
 def with_inverse(fit: Fit, source: object, run: Run) -> Fit:
     """The fit with its way back chosen, and `inverse_error_`; as it is where that is none by weights."""
-    if not isinstance(fit.invert, Barycentric) or not isinstance(source, Points) or isinstance(source.X, SparseRows):
+    if not isinstance(fit.invert, Barycentric) or not isinstance(source, (Points, Blocks)):
         return fit
-    invert, error = choose_inverse(source.X, fit.coordinates, run)
+    X, Y = _chosen_by(source, fit.coordinates)
+    if isinstance(X, SparseRows):
+        return fit
+    invert, error = choose_inverse(X, Y, run)
     return replace(fit, invert=invert, extra={**fit.extra, "inverse_error_": error})
+
+
+def _chosen_by(source: Points | Blocks, Y: Floats) -> tuple[AnyFloats, Floats]:
+    """The rows that the choice is made by: all, or of blocks an even selection."""
+    if isinstance(source, Points):
+        return source.X, Y
+    rows = np.linspace(0, source.n - 1, min(source.n, MOST)).astype(np.int64)
+    return source.rows.take(rows), Y[rows]
 
 
 def choose_inverse(X: AnyFloats, Y: Floats, run: Run) -> tuple[Barycentric | LinearBack, float]:

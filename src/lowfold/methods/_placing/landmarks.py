@@ -9,11 +9,13 @@ import numpy as np
 
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
-from lowfold.graph._source import Source
+from lowfold.graph._block_search import plain_run
+from lowfold.graph._source import Blocks, Source
 from lowfold.graph._types import Neighbors
 from lowfold.methods._fit import Extension, Fit, Inverse, Looks, Queries, Trained, known_source
+from lowfold.methods._placing.back import with_inverse
 from lowfold.methods._placing.maps import Barycentric
-from lowfold.methods._placing.place import count, neighbors_of, rows_of, take
+from lowfold.methods._placing.place import count, neighbors_of, place, rows_of, take
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +49,43 @@ class BackThroughLandmarks:
         return self.invert.restore(self.trained, coordinates, run)
 
 
+@dataclass(frozen=True, eq=False)
+class LandmarkModel(Extension):
+    """The model of the landmarks alone, where the other rows stay in blocks: a new point is a landmark, or placed."""
+
+    trained: Trained
+    extend: Extension
+    looks: ClassVar[Looks] = "nowhere"
+
+    def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
+        natural, same = place(self.extend, self.trained, queries, run)
+        known = same >= 0
+        natural[known] = self.trained.coordinates[same[known]]
+        return natural
+
+
+def _placed_block(block: AnyFloats, start: int, model: LandmarkModel, run: Run) -> Floats:
+    nothing = Neighbors(np.zeros(len(block) + 1, dtype=np.int64), np.empty(0, np.int32), np.empty(0), 0)
+    return model.place(model.trained, block, nothing, run)
+
+
+def placed_in_blocks(fit: Fit, landmarks: Trained, chosen: Ints, source: Blocks, run: Run) -> Fit:
+    """The landmarks' fit with all rows placed by it, block by block; the model keeps the landmarks alone."""
+    fit = with_inverse(fit, landmarks.source, run)
+    model = LandmarkModel(landmarks, fit.extend)
+    Y = np.concatenate(list(source.rows.map(_placed_block, model, plain_run(run, source.rows.jobs))))
+    Y[chosen] = fit.coordinates
+    extra = {**fit.extra, "landmarks_": chosen}
+    if fit.graph is not None:
+        extra["graph_"] = fit.graph  # not one of all points
+    back = BackThroughLandmarks(landmarks, fit.invert)
+    return replace(fit, coordinates=Y, graph=None, extend=model, invert=back, extra=extra, keeps_rows=False)
+
+
 def placed_through(fit: Fit, landmarks: Trained, chosen: Ints, source: Source | None, n: int, run: Run) -> Fit:
     """The landmarks' fit with all n points placed by it."""
+    if isinstance(source, Blocks):
+        return placed_in_blocks(fit, landmarks, chosen, source, run)
     through = ThroughLandmarks(landmarks, fit.extend, chosen)
     Y = np.empty((n, fit.coordinates.shape[1]))
     Y[chosen] = fit.coordinates

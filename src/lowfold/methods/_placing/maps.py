@@ -13,11 +13,12 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import QUERIED, TABLED, block_slices
 from lowfold._core.run import Run
 from lowfold._core.sparse_rows import SparseRows
-from lowfold._core.types import Floats
+from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._search import nearest
-from lowfold.graph._source import Measured, Pairs, Points
+from lowfold.graph._source import Blocks, Measured, Pairs, Points
 from lowfold.graph._types import Neighbors
 from lowfold.kernels._barycentric import barycentric_weights
+from lowfold.kernels._block_kernel import DistanceTile, block_products
 from lowfold.methods._fit import Extension, Looks, Queries, Trained
 from lowfold.methods._placing.place import among, take
 from lowfold.metrics._resolve import resolve_metric
@@ -28,9 +29,13 @@ def gram_coordinates(squared: Floats, row_means: Floats, values: Floats, vectors
 
     Directions with lambda <= 0 do not exist in the configuration; their coordinate is 0.
     """
+    return gram_products((row_means - squared) @ vectors, values)
+
+
+def gram_products(products: Floats, values: Floats) -> Floats:
+    """From (mean_i - d^2(x, i)) v to coordinates."""
     positive = values > 0
-    scale = np.where(positive, 0.5 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
-    return ((row_means - squared) @ vectors) * scale
+    return products * np.where(positive, 0.5 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +58,19 @@ class GramRow(Extension):
             if not np.isfinite(D).all():
                 raise InvalidInput("new points need the distances to all training points; some are NaN or inf")
             return gram_coordinates(D.astype(np.float64) ** 2, self.row_means, self.values, self.vectors)
+        if isinstance(trained.source, Blocks):
+            return self._over_blocks(trained.source, queries)
         source = trained.points
         out = np.empty((len(queries), len(self.values)))
         for part in block_slices(len(queries), max(1, QUERIED // source.n)):
             rows = source.rows(queries[part])
             out[part] = gram_coordinates(rows**2, self.row_means, self.values, self.vectors)
         return out
+
+    def _over_blocks(self, source: Blocks, queries: AnyFloats) -> Floats:
+        """The same, the row of distances summed up block by block."""
+        products, _ = block_products(source.rows, queries, DistanceTile(source.metric), self.vectors)
+        return gram_products(self.row_means @ self.vectors + 2 * products, self.values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +81,8 @@ class Barycentric:
     reg: float = 1e-6
 
     def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
-        if not isinstance(trained.source, Points):
+        source = trained.source
+        if not isinstance(source, (Points, Blocks)):
             raise InvalidInput(
                 "inverse_transform needs the training points; this model was fitted on distances or a graph"
             )
@@ -79,12 +92,20 @@ class Barycentric:
         embedded = Points(np.ascontiguousarray(Y[inside]), resolve_metric("euclidean", None, None))
         found = nearest(embedded, k, queries=np.ascontiguousarray(coordinates), run=run)
         index = inside[found.indices].reshape(-1, k)
-        X = trained.source.X
+        X, places = _rows_among(source, index)
         out = np.empty((len(coordinates), X.shape[1]), dtype=X.dtype)
         for part in block_slices(len(coordinates), max(1, TABLED // (k * X.shape[1]))):
             w = barycentric_weights(coordinates[part], Y[index[part]], reg=self.reg)
-            out[part] = _combined(w, index[part], X)
+            out[part] = _combined(w, places[part], X)
         return out
+
+
+def _rows_among(source: Points | Blocks, index: Ints) -> tuple[Any, Ints]:
+    """Rows, and where those of `index` are in them; of blocks these rows alone are brought here."""
+    if isinstance(source, Points):
+        return source.X, index
+    kept, places = np.unique(index, return_inverse=True)
+    return source.rows.take(kept), places.reshape(index.shape)
 
 
 def _combined(w: Floats, index: Any, X: Any) -> Floats:

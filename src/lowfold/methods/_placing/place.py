@@ -10,7 +10,7 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._neighborhoods import query_neighborhoods
 from lowfold.graph._search import nearest
-from lowfold.graph._source import Measured, Pairs, Points, Source
+from lowfold.graph._source import Blocks, Measured, Pairs, Points, Source
 from lowfold.graph._types import Neighbors
 from lowfold.methods._fit import Extension, Queries, Trained, known_source
 
@@ -89,6 +89,6 @@ def among(found: Neighbors, columns: Ints) -> Neighbors:
 
 def rows_of(source: Source, rows: Ints) -> Queries:
     """Training rows as queries."""
-    if isinstance(source, Points):
-        return source.X[rows]
+    if isinstance(source, (Points, Blocks)):
+        return source.subset(rows).X
     return Pairs(source.distances[rows]) if isinstance(source, Pairs) else Measured(source.pairs.take(rows))

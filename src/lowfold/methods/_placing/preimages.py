@@ -26,7 +26,7 @@ def kernel_rows(
     kernel: Mercer, queries: NDArray[np.floating], X: NDArray[np.floating]
 ) -> Iterator[tuple[slice, Floats]]:
     """Blocks of k(query, training point), with their part of the queries; both centred where k allows."""
-    mean = X.mean(axis=0, dtype=np.float64) if kernel.name in ("rbf", "laplacian") else np.zeros(X.shape[1])
+    mean = X.mean(axis=0, dtype=np.float64) if kernel.differences else np.zeros(X.shape[1])
     for part in block_slices(len(queries), max(1, QUERIED // len(X))):
         q = shifted_rows(queries[part], mean)
         out = np.empty((len(q), len(X)))

@@ -1,0 +1,134 @@
+"""Files that are read in blocks: `embed` and `transform` of what does not fit into memory, here or on a cluster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lowfold._core.errors import InvalidInput
+from lowfold.cli._data import is_matrix, refuse_existing, takes_several, tell
+
+if TYPE_CHECKING:
+    from lowfold._core.rows import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class BlockTable:
+    """A file as rows in blocks, and the columns of a Parquet file that travel along."""
+
+    rows: Rows
+    stored: Any
+    labels: list[str] = field(default_factory=list)
+
+    def aside(self, taken: Sequence[str]) -> Any:
+        """i -> the columns kept aside of block i, under names that are free."""
+
+        def columns(i: int) -> Mapping[str, Any]:
+            if not self.labels:
+                return {}
+            found = self.stored.arrow(i, self.labels)
+            return {name + "_" * (name in taken): found.column(name) for name in self.labels}
+
+        return columns
+
+
+@contextmanager
+def in_blocks(
+    files: Sequence[str], labels: Sequence[str], options: Mapping[str, str], model: Any,
+    workers: int | None, cluster: str | None,
+) -> Iterator[BlockTable | None]:  # fmt: skip
+    """The file in blocks, where it has to be: on workers, of a kind that has no other reader, or large. Else None."""
+    asked = workers is not None or cluster is not None
+    if workers is not None and cluster is not None:
+        raise InvalidInput("--workers starts processes here, --cluster uses those of an address; give one of them")
+    stored = None if len(files) != 1 or takes_several(model) or is_matrix(model) else _stored(files[0], labels, asked)
+    if stored is None:
+        if asked:
+            raise InvalidInput("--workers and --cluster take one file of points: .npy, .parquet, .zarr or .h5")
+        yield None
+        return
+    if set(options) - {"variable"}:
+        raise InvalidInput(f"a file that is read in blocks takes no {', '.join(options)}; prepare it beforehand")
+    aside = _others(stored, labels)
+    if not asked:
+        yield BlockTable(stored, stored, aside)
+        return
+    from lowfold._core._dask_rows import DaskRows, connected
+
+    with connected(cluster, workers):
+        yield BlockTable(DaskRows.over(stored), stored, aside)
+
+
+def _stored(file: str, labels: Sequence[str], asked: bool) -> Any:
+    """Rows of the file; None where it is read whole."""
+    from lowfold._core.memory import fits
+    from lowfold._core.open_rows import ENDINGS, HDF5, MAPPED, PARQUET, ZARR, numeric_names, open_rows
+
+    path = Path(file)
+    ending = path.suffix.lower()
+    if ending not in ENDINGS or not path.exists():
+        return None
+    columns = [name for name in numeric_names(path) if name not in labels] if ending in PARQUET else None
+    if ending == ".npy" and not asked and fits(4.0 * path.stat().st_size, share=MAPPED):
+        return None
+    rows: Any = open_rows(path, columns=columns)
+    only_so = asked or ending in (*ZARR, *HDF5)
+    return rows if only_so or not fits(8.0 * rows.shape[0] * rows.shape[1], share=MAPPED) else None
+
+
+def _others(stored: Any, labels: Sequence[str]) -> list[str]:
+    found = stored.others() if hasattr(stored, "others") else []
+    for name in labels:
+        if name not in found:
+            raise InvalidInput(f"--label names no column {name!r} of the file; there are {', '.join(found) or 'none'}")
+    return list(found)
+
+
+def embed_blocks(
+    model: Any, table: BlockTable, out: str | None, save: str | None, *, overwrite: bool, quiet: bool
+) -> None:
+    """Fit, write the coordinates block by block, save the model."""
+    from lowfold.methods.files import save as save_model
+
+    start = time.perf_counter()
+    model.fit(table.rows)
+    if out is not None:
+        _write(model, _coordinates(model, table.rows), table, out, overwrite=overwrite)
+    if save is not None:
+        save_model(save, model, overwrite=overwrite)
+    n, D = table.rows.shape
+    words = f"{type(model).__name__}: {n} points in {D} columns, in blocks -> {model._n_features_out}"
+    tell([f"{words}; {time.perf_counter() - start:.1f} s"], quiet=quiet)
+
+
+def transform_blocks(model: Any, table: BlockTable, out: str, *, inverse: bool, overwrite: bool, quiet: bool) -> None:
+    """Place the rows, block by block; two blocks are in memory at a time."""
+    refuse_existing(out, overwrite=overwrite)
+    if getattr(model, "input_scaling_", None) is not None:
+        raise InvalidInput("this model was fitted on standardized columns; a file in blocks is not standardized")
+    placed = model.inverse_transform(table.rows) if inverse else model.transform(table.rows)
+    _write(model, placed, table, out, overwrite=overwrite, inverse=inverse)
+
+
+def _coordinates(model: Any, rows: Rows) -> Any:
+    """Those of the fit, cut as the rows are; or mapped when they are written."""
+    if not hasattr(model, "embedding_"):
+        return model.transform(rows)
+    from lowfold._core.rows import CutRows
+
+    return CutRows(model.embedding_, rows.starts)
+
+
+def _write(model: Any, Y: Any, table: BlockTable, out: str, *, overwrite: bool, inverse: bool = False) -> None:
+    from lowfold._core.open_rows import as_rows
+    from lowfold.datasets._write_rows import nothing, write_rows
+
+    rows = as_rows(Y)
+    assert rows is not None
+    columns = [f"x{i + 1}" for i in range(rows.shape[1])] if inverse else list(map(str, model.get_feature_names_out()))
+    aside = nothing if out.lower().endswith(".npy") else table.aside(columns)
+    write_rows(out, rows, columns, aside=aside, overwrite=overwrite)
