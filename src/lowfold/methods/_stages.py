@@ -24,7 +24,7 @@ from lowfold.graph._geodesics import geodesic_dtype
 from lowfold.graph._neighborhoods import neighborhoods
 from lowfold.graph._search import select_search
 from lowfold.graph._source import Blocks, Pairs, Points, copied
-from lowfold.graph._types import Neighbors
+from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._kernel_operator import EXACT, GROUPS, TILE
 from lowfold.lowrank._component_count import components_to_compute
 from lowfold.methods._fit import Data
@@ -278,14 +278,19 @@ FRONTS = 2.2  # bytes over n^1.5 of the fronts of a surface: 6 MB at 20,000 poin
 # Sparse kernels -------------------------------------------------------------------------------------------------------
 
 
-def walk_stages(model: Any, data: Data) -> list[Stage]:
-    """Neighbours, a sparse Laplacian (or the walk that it generates), its bottom."""
+def walk_stages(model: Any, data: Data, widen: Callable[[Neighbors], Graph] | None = None) -> list[Stage]:
+    """Neighbours, a sparse Laplacian (or the walk that it generates), its bottom; `widen` joins further pairs."""
     found = found_neighbors(model, data)
-    entries = 1.6 * data.n * degree(model, data) if found is None else float(len(found.union().indices))
-    kernel = Stage("kernel", f"sparse, {entries + data.n:.0f} entries", WEIGHING * EDGE * entries, 3 * EDGE * entries)
     if found is None:
-        return [read_stage(data), search_stage(model, data), kernel, _uncounted(model, data, factored=False)]
-    graph = found.union()
+        entries = (JOINED if widen is None else JOINED_WIDELY) * data.n * degree(model, data)
+        return [
+            read_stage(data),
+            search_stage(model, data),
+            _weights(data, entries),
+            _uncounted(model, data, factored=False),
+        ]
+    graph = found.union() if widen is None else widen(found)
+    kernel = _weights(data, float(len(graph.indices)))
     pattern = csr_array(graph.to_scipy(np.ones(len(graph.indices))) + eye_array(data.n, format="csr"))
     return [
         read_stage(data),
@@ -295,6 +300,12 @@ def walk_stages(model: Any, data: Data) -> list[Stage]:
     ]
 
 
+def _weights(data: Data, entries: float) -> Stage:
+    return Stage("kernel", f"sparse, {entries + data.n:.0f} entries", WEIGHING * EDGE * entries, 3 * EDGE * entries)
+
+
+JOINED = 1.6  # entries of the graph over n k, for what is not counted
+JOINED_WIDELY = 2.7  # where all within one reach are joined, of an evenly sampled surface; up to 12 where it is uneven
 WEIGHING = 6.0  # copies of the edges where weights are made: graph, lengths, weights, Laplacian and its transpose
 
 

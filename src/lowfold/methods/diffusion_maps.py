@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ from lowfold.graph._radius import within_radius
 from lowfold.graph._reach import common_reach, own_reach
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Measured, Pairs, Points, Source
-from lowfold.graph._types import Graph
+from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._diffusion import (
     DECAY,
     SCALES,
@@ -78,11 +79,17 @@ def _options_agree(method: Any, data: Data) -> None:
 def _stages(method: Any, data: Data) -> list[Stage]:
     """The walk of all pairs, or of a sparse graph."""
     if not method._complete(data.source):
-        return walk_stages(method, data)
+        return walk_stages(method, data, partial(_widely, method, data) if method._by_reach() else None)
     n = data.n
     size = FLOAT * float(n) * n
     walk = Stage("walk", f"{n} x {n} weights", COMPLETE * size, 2 * size)
     return [read_stage(data), walk, leading_stage(method, n)]
+
+
+def _widely(method: Any, data: Data, found: Neighbors) -> Graph:
+    """The graph of all pairs within the reach, as the fit makes it."""
+    near = Connected(data.source, found)
+    return method._within_reach(near, method._run()) or found.union()
 
 
 def _by_neighbors(model: Any) -> str:
@@ -250,7 +257,8 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
     def _by_reach(self) -> bool:
         """Whether all pairs within the reach of the scale are joined."""
         asked = (self.n_neighbors, self.radius, self.threshold)
-        return self.weights != "binary" and self._widened() and all(given is None for given in asked)
+        wanted = self.weights != "binary" and self.alpha != 0  # with alpha = 0 the density is to stay
+        return wanted and self._widened() and all(given is None for given in asked)
 
     def _widened(self) -> bool:
         """Whether the automatic scale is widened at sparse points: not where a radius or threshold ends them all."""
