@@ -22,11 +22,11 @@ def doubts(
     rows = row_of_entry(xp, indptr, len(indices)).astype(np.int32)
     close = lengths <= _within(device, indptr, indices, rows, lengths, near) if near else xp.ones(len(indices), bool)
     kept = lengths <= _within(device, indptr, indices, rows, lengths, spared)
-    share = xp.where(kept, 1.0, _shares(device, indptr, indices, rows))
+    share = xp.where(kept, 1.0, _shares(device, indptr, indices, rows, shared))
     among = share
     if near and not bool(close.all()):
         pointers = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(close)])[indptr]
-        among = xp.where(kept[close], 1.0, _shares(device, pointers, indices[close], rows[close]))
+        among = xp.where(kept[close], 1.0, _shares(device, pointers, indices[close], rows[close], shared))
     limit = min(shared, float(xp.sort(among)[int(part * len(among))]))
     sure = close.copy()
     sure[close] = among > limit
@@ -43,8 +43,8 @@ def _within(device: Device, indptr: Array, indices: Array, rows: Array, lengths:
     return xp.maximum(reach[rows], reach[indices])
 
 
-def _shares(device: Device, indptr: Array, indices: Array, rows: Array) -> Array:
+def _shares(device: Device, indptr: Array, indices: Array, rows: Array, enough: float) -> Array:
     share = device.xp.empty(len(indices))
     grid = (max(1, -(-len(indices) // 256)),)
-    device.launch("pieces", "shared_neighbors", grid, 256, indptr, indices, rows, len(indices), share)
+    device.launch("pieces", "shared_neighbors", grid, 256, indptr, indices, rows, len(indices), enough, share)
     return share

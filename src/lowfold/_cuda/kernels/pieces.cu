@@ -52,15 +52,15 @@ extern "C" __global__ void __launch_bounds__(256) mth_length(const long long *in
     }
     out[v] = best[m - 1];
 }
-// share[e] = |N(i) and N(j)| / min(|N(i)|, |N(j)|) for every entry (i, j); rows are sorted
-extern "C" __global__ void __launch_bounds__(256) shared_neighbors(const long long *indptr, const int *indices, const int *rows, long long count, double *share)
+// share[e] = |N(i) and N(j)| / min(|N(i)|, |N(j)|) for every entry (i, j); rows are sorted. Counting ends beyond `enough`.
+extern "C" __global__ void __launch_bounds__(256) shared_neighbors(const long long *indptr, const int *indices, const int *rows, long long count, double enough, double *share)
 {
     long long e = (long long)blockIdx.x * 256 + threadIdx.x;
     if (e >= count) return;
     int i = rows[e], j = indices[e], common = 0;
     long long a = indptr[i], b = indptr[j], a_end = indptr[i + 1], b_end = indptr[j + 1];
     long long least = min(a_end - a, b_end - b);
-    while (a < a_end && b < b_end) {
+    while (a < a_end && b < b_end && (double)common <= enough * (double)least) {
         int u = indices[a], v = indices[b];
         common += u == v;
         a += u <= v;
