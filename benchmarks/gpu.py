@@ -33,7 +33,7 @@ def _roll(n: int) -> np.ndarray:
 
 
 def _images(n: int = 70_000, columns: int = 784) -> np.ndarray:
-    """As wide and as clustered as Fashion-MNIST: ten curved classes of twelve dimensions, some noise."""
+    """As wide as Fashion-MNIST: ten curved classes of twelve dimensions, a fifth of the points between two, noise."""
     rng = np.random.default_rng(0)
     label = rng.integers(0, 10, n)
     t = rng.normal(size=(n, 12)).astype(np.float32)
@@ -42,6 +42,9 @@ def _images(n: int = 70_000, columns: int = 784) -> np.ndarray:
         rows = label == c
         first, second = rng.normal(size=(2, 12, columns)).astype(np.float32)
         X[rows] = np.tanh(t[rows] @ first * 0.3 + rng.normal(size=columns)) + 0.3 * np.tanh(t[rows] ** 2 @ second)
+    between, other = rng.choice(n, n // 5, replace=False), rng.integers(0, n, n // 5)
+    share = rng.random((n // 5, 1), dtype=np.float32)
+    X[between] = share * X[between] + (1 - share) * X[other]
     return X + 0.05 * rng.normal(size=X.shape).astype(np.float32)
 
 
@@ -70,9 +73,15 @@ def _rows() -> dict[str, Row]:
         out[f"neighbours-{size}x3"] = data, lambda X: find_neighbors(X, 15)
     out["neighbours-1mx50"] = lambda: _cloud(1_000_000, 50), lambda X: find_neighbors(X, 15)
     out["neighbours-images"] = _images, lambda X: find_neighbors(X, 15)
-    for name in ("Isomap", "LTSA", "LLE", "LaplacianEigenmaps", "DiffusionMaps", "PCA"):
+    for name in ("Isomap", "LTSA", "LLE", "HessianLLE", "LaplacianEigenmaps", "DiffusionMaps", "PCA"):
         parameters = {} if name == "PCA" else {"n_neighbors": K}
         out[f"{name.lower()}-images"] = _images, _method(name, **parameters)
+    for size in ("10k", "20k"):
+        n = int(size[:-1]) * 1000
+        out[f"metricmds-{size}"] = (lambda n=n: _roll(n)), _method("MetricMDS")
+    for size in ("20k", "100k"):
+        n = int(size[:-1]) * 1000
+        out[f"summary-{size}"] = (lambda n=n: _roll(n)), lambda X: lowfold.quality.summary(X, X[:, ::2])
     return out
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, eye_array
+from scipy.sparse import csr_array, eye_array, random_array
 from scipy.sparse.csgraph import dijkstra
 
 import lowfold
+from lowfold._core.operators import SparseOperator
 from lowfold._cuda import _cholesky, _gram, _minplus, _patches, _paths, _search, _sparse, _tree
 from lowfold._cuda._device import SOURCES, signatures
 from lowfold._cuda._emulated import EmulatedDevice
 from lowfold.graph._build import find_neighbors
+from lowfold.kernels._lle import gram_weights
 
 FAR = 2**30 - 1
 
@@ -33,7 +35,7 @@ def _fronts(device, n, leaf):
     xp = device.xp
     indptr, indices, w = _graph(n, n)
     rows = xp.asarray(indptr), xp.asarray(indices)
-    tree = _tree.plan(device, *rows, _tree.graph_coordinates(device, *rows, xp.asarray(w)), leaf=leaf)
+    tree = _tree.plan(device, *rows, _tree.graph_coordinates(device, *rows), leaf=leaf)
     fronts = _minplus.eliminate(device, tree, *rows, xp.asarray(w.astype(np.int32)))
     order = device.get(tree.order)
     R = dijkstra(csr_array((w, indices, indptr.astype(np.int32)), shape=(n, n)))[np.ix_(order, order)]
@@ -121,6 +123,42 @@ def test_tangents_span_the_leading_directions(device, K, columns):
         U, s, _ = np.linalg.svd(X[rows] - X[rows].mean(axis=0), full_matrices=False)
         np.testing.assert_allclose(device.get(V)[i] @ device.get(V)[i].T, U[:, :d] @ U[:, :d].T, atol=1e-9)
         assert float(rest[i]) == pytest.approx(s[d:].sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize(("K", "columns"), [(9, 3), (17, 4), (26, 30)])
+def test_weights_reconstruct_the_first_member(device, K, columns):
+    rng, xp = np.random.default_rng(K), device.xp
+    X = rng.normal(size=(60, columns)) + 10.0
+    X[3] = X[4]
+    members = np.argsort(rng.random((25, 60)), axis=1)[:, :K].astype(np.int32)
+    members[0, :2] = 3, 4  # a point that coincides with a neighbour
+    members[0, 2:] = np.arange(10, 8 + K)
+    B, error = _patches.weights(device, xp.asarray(X), xp.asarray(members), 1e-3)
+    Z = X[members[:, 1:]] - X[members[:, :1]]
+    C = Z @ Z.transpose(0, 2, 1)
+    w = gram_weights(C, reg=1e-3)
+    np.testing.assert_allclose(device.get(B), np.column_stack([np.ones(25), -w]), atol=1e-9)
+    np.testing.assert_allclose(device.get(error), np.linalg.norm((w[:, None] @ Z)[:, 0], axis=1), atol=1e-9)
+
+
+def test_sparse_matrices_are_scaled_and_flipped_as_on_the_host(device):
+    xp, rng = device.xp, np.random.default_rng(4)
+    A = random_array((70, 70), density=0.1, rng=rng, format="csr")
+    A = csr_array(A + A.T)
+    A.sort_indices()
+    host = SparseOperator(A, bound=3.0)
+    twin = _sparse.DeviceSparse(
+        device, xp.asarray(A.indptr.astype(np.int64)), xp.asarray(A.indices.astype(np.int32)), xp.asarray(A.data),
+        bound=3.0,
+    )  # fmt: skip
+    s = rng.random(70) + 0.5
+    np.testing.assert_array_equal(twin.diagonal(), A.diagonal())
+    np.testing.assert_allclose(twin.scaled(s).matrix.toarray(), host.scaled(s).matrix.toarray(), rtol=1e-15)
+    flipped = twin.flipped()
+    np.testing.assert_array_equal(flipped.matrix.toarray(), host.flipped().matrix.toarray())
+    assert flipped.matrix.has_sorted_indices
+    assert flipped.psd
+    assert flipped.laplacian == host.flipped().laplacian
 
 
 def test_every_kernel_has_a_launch_somewhere():

@@ -125,3 +125,33 @@ def test_repulsion_of_a_layout(on_device):
         twin, twin_mass = _student(Y, 1, "cuda")
         np.testing.assert_allclose(twin, push, atol=1e-12)
         assert twin_mass == pytest.approx(mass, rel=1e-12)
+
+
+def test_sums_of_stress_and_the_map_they_lead_to(on_device):
+    from lowfold.optimize._stress import Held, PairTerms
+
+    X = _roll(120, 9)
+    for dtype in (np.float32, np.float64):
+        D = np.linalg.norm(X[:, None] - X[None], axis=2).astype(dtype)
+        Y = np.random.default_rng(0).normal(size=(120, 2))
+        Y[3] = Y[4]
+        cpu, twin = PairTerms(Held(D)).sums(Y), PairTerms(Held(D), device="cuda").sums(Y)
+        rtol = 1e-4 if dtype == np.float32 else 1e-11
+        for name in ("BY", "rho", "eta", "stress"):
+            np.testing.assert_allclose(getattr(twin, name), getattr(cpu, name), rtol=rtol)
+    model = lowfold.MetricMDS(2, tol=1e-9)
+    expected = model.fit(X).stress_
+    with config_context(device="cuda"):
+        assert model.fit(X).stress_ == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("max_points", [None, 40])
+def test_the_same_ranks_and_measures(on_device, max_points):
+    X = _roll(90, 10)
+    Y = X[:, :2] + np.random.default_rng(1).normal(size=(90, 2))
+    cpu = lowfold.quality.summary(X, Y, n_neighbors=7, max_points=max_points)
+    with config_context(device="cuda"):
+        twin = lowfold.quality.summary(X, Y, n_neighbors=7, max_points=max_points)
+    assert twin.to_dict() == pytest.approx(cpu.to_dict(), rel=1e-9)
+    np.testing.assert_allclose(twin.curve.q_nx, cpu.curve.q_nx, rtol=1e-15)
+    np.testing.assert_allclose(twin.curve.points, cpu.curve.points, atol=1e-12)

@@ -104,7 +104,7 @@ def factor_tree(matrix: DeviceSparse, coordinates: Array | None = None) -> tuple
     """The dissection of a matrix's pattern, and the matrix without its diagonal."""
     off = matrix.off_diagonal()
     if coordinates is None:
-        coordinates = graph_coordinates(matrix.device, off.indptr, off.indices, None)
+        coordinates = graph_coordinates(matrix.device, off.indptr, off.indices)
     return plan(matrix.device, off.indptr, off.indices, coordinates, leaf=LEAF), off
 
 
@@ -122,7 +122,7 @@ def factorise(matrix: DeviceSparse, off: DeviceSparse, shift: float, tree: Tree)
     if device.shared_bytes < PIVOT_SHARED:
         raise SolverFailed(f"the factor needs blocks of {PIVOT_SHARED} bytes of shared memory; {device.name} has fewer")
     device.require(factor_bytes(tree), f"a Cholesky factor of {matrix.n} points", "use another solver")
-    diagonal = matrix.diagonal()
+    diagonal = matrix.own_entries
     least = PIVOT * (float(xp.abs(diagonal).max()) + shift)
     chosen, node, row, column = front_places(xp, tree, off.indptr, off.indices)
     lower = row > column
@@ -193,7 +193,7 @@ def _eliminate(device: Device, tree: Tree, level: int, front: Array, off: Array,
             device.launch(
                 "cholesky", "factor_panel", (count, tiles), 2 * BLOCK, *args, k0, most, shared=PANEL_SHARED
             )  # fmt: skip
-            device.launch("cholesky", "factor_rest", (count, tiles * (tiles + 1) // 2), 256, *args, k0, most)
+            device.launch("cholesky", "factor_rest", (count, tiles, tiles), 256, *args, k0, most)
 
 
 def _keep(device: Device, tree: Tree, level: int, front: Array, off: Array, kept_off: Array) -> Array:

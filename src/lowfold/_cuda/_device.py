@@ -135,6 +135,11 @@ def holding(array: NDArray[Any]) -> Device | None:
     return _holders.get(_address(array))
 
 
+def on_host(array: Array) -> NDArray[Any]:
+    """An array of either side, on the host."""
+    return array if isinstance(array, np.ndarray) else np.asarray(array.get())
+
+
 def _address(array: NDArray[Any]) -> tuple[int, int, str]:
     return array.ctypes.data, array.nbytes, array.dtype.str
 
@@ -168,7 +173,7 @@ class CudaDevice(Device):
         return int(free) + int(pool.free_bytes())
 
     def get(self, array: Array) -> NDArray[Any]:
-        return array if isinstance(array, np.ndarray) else np.asarray(array.get())
+        return on_host(array)
 
 
 @cache

@@ -24,6 +24,20 @@ def tangents(device: Device, X: Array, members: Array, d: int, tolerance: float)
     return V, rest
 
 
+def weights(device: Device, X: Array, members: Array, reg: float) -> tuple[Array, Array]:
+    """(m, K) rows (1, -w): each patch's first member by affine weights of the others; and how far off they are.
+
+    (C + reg tr(C) I) w = 1, divided by its sum, with the local Gram matrix C; reg is above rounding.
+    """
+    xp, (m, K) = device.xp, members.shape
+    B, error = xp.empty((m, K)), xp.empty(m)
+    width, warps = (16, 4) if K <= 17 else (32, 2)
+    device.launch(
+        "patches", f"weights{width}", (-(-m // warps),), 32 * warps, X, m, X.shape[1], members, K, reg, B, error
+    )  # fmt: skip
+    return B, error
+
+
 def align(device: Device, members: Array, factor: Array, n: int, *, complement: bool) -> tuple[Array, Array, Array]:
     """Rows (indptr, indices, values) of K = sum_i S_i' W_i S_i, W = B B' or I - B B'; factor is (m, K, r).
 

@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from lowfold._core.errors import InvalidInput
+from lowfold._core.operators import SparseOperator
+from lowfold._core.types import Floats
 from lowfold._cuda._device import Array, Device
 from lowfold._cuda._tree import row_of_entry
 
 WIDTH = 8
 
 
-@dataclass(frozen=True, eq=False)
-class DeviceSparse:
-    """A symmetric matrix by rows on the device: indptr int64, indices int32, values float64."""
+class DeviceSparse(SparseOperator):
+    """A symmetric matrix by rows on the device: indptr int64, indices int32, values float64.
+
+    The host's `matrix` is fetched when a stage without a twin asks for it.
+    """
+
+    def __init__(
+        self, device: Device, indptr: Array, indices: Array, values: Array, *, psd: bool = False,
+        bound: float | None = None, laplacian: bool = False, n_jobs: int | None = None,
+    ) -> None:  # fmt: skip
+        facts = dict(psd=psd, bound=bound, laplacian=laplacian, n_jobs=n_jobs)
+        self.__dict__.update(device=device, indptr=indptr, indices=indices, values=values, **facts)
 
     device: Device
     indptr: Array
     indices: Array
     values: Array
-    psd: bool = False
-    bound: float | None = None
+
+    @cached_property
+    def matrix(self) -> csr_array:
+        """The same on the host, kept from then on."""
+        get = self.device.get
+        pointers = get(self.indptr)
+        pointers = pointers.astype(np.int32) if pointers[-1] < 2**31 else pointers
+        return csr_array((get(self.values), get(self.indices), pointers), shape=(self.n, self.n), copy=True)
 
     @property
     def n(self) -> int:
@@ -40,33 +59,50 @@ class DeviceSparse:
             out[:, c : c + WIDTH] = product[:, : B.shape[1] - c]
         return self.device.get(out) if host else out
 
-    def diagonal(self) -> Array:
-        """The entries (i, i), 0 where none is stored."""
-        xp = self.device.xp
-        row = row_of_entry(xp, self.indptr, len(self.indices))
-        own = row == self.indices
-        out = xp.zeros(self.n)
-        out[row[own]] = self.values[own]
+    def diagonal(self) -> Floats:
+        return np.asarray(self.device.get(self.own_entries))
+
+    @cached_property
+    def rows(self) -> Array:
+        """The row of every entry."""
+        return row_of_entry(self.device.xp, self.indptr, len(self.indices))
+
+    @cached_property
+    def own_entries(self) -> Array:
+        """The entries (i, i) on the device, 0 where none is stored."""
+        own = self.rows == self.indices
+        out = self.device.xp.zeros(self.n)
+        out[self.rows[own]] = self.values[own]
         return out
+
+    def scaled(self, s: Floats) -> DeviceSparse:
+        """diag(s) A diag(s)."""
+        t = self.device.put(s)
+        values = self.values * (t[self.rows] * t[self.indices])  # grouped so that rounding keeps the symmetry
+        return DeviceSparse(
+            self.device, self.indptr, self.indices, values, psd=self.psd, laplacian=self.laplacian, n_jobs=self.n_jobs
+        )  # fmt: skip
+
+    def flipped(self) -> DeviceSparse:
+        """bound I - A."""
+        if self.bound is None:
+            raise InvalidInput("only an operator with a known bound of its spectrum can be flipped")
+        off = self.off_diagonal()
+        nonnegative = bool((self.values >= 0).all())
+        rows = with_diagonal(self.device, off.indptr, off.indices, -off.values, self.bound - self.own_entries)
+        return DeviceSparse(self.device, *rows, psd=True, laplacian=nonnegative, n_jobs=self.n_jobs)
 
     def norm(self) -> float:
         """The largest sum of absolute values in a row."""
         xp = self.device.xp
-        sums = xp.empty(self.n)
-        perm = xp.arange(len(self.values), dtype=np.int64)
-        sizes = xp.abs(self.values)
-        self.device.launch(
-            "sparse", "add_segments", (-(-self.n // 256),), 256, self.indptr, perm, sizes, self.n, sums
-        )  # fmt: skip
-        return float(sums.max())
+        return float(row_sums(self.device, self.indptr, xp.abs(self.values)).max())
 
     def off_diagonal(self) -> DeviceSparse:
         """The same without its diagonal."""
         xp = self.device.xp
-        row = row_of_entry(xp, self.indptr, len(self.indices))
-        kept = row != self.indices
+        kept = self.rows != self.indices
         indptr = xp.zeros(self.n + 1, np.int64)
-        indptr[1:] = xp.cumsum(xp.bincount(row[kept], minlength=self.n))
+        indptr[1:] = xp.cumsum(xp.bincount(self.rows[kept], minlength=self.n))
         return DeviceSparse(self.device, indptr, self.indices[kept], self.values[kept])
 
 
@@ -77,3 +113,26 @@ def padded_block(xp: Any, block: Array) -> Array:
     out = xp.zeros((len(block), WIDTH))
     out[:, : block.shape[1]] = block
     return out
+
+
+def row_sums(device: Device, indptr: Array, values: Array) -> Array:
+    """The sum of every row, in the order of its entries."""
+    n = len(indptr) - 1
+    sums, perm = device.xp.empty(n), device.xp.arange(len(values), dtype=np.int64)
+    device.launch("sparse", "add_segments", (-(-n // 256),), 256, indptr, perm, values, n, sums)
+    return sums
+
+
+def with_diagonal(
+    device: Device, indptr: Array, indices: Array, values: Array, diagonal: Array
+) -> tuple[Array, Array, Array]:
+    """Rows (indptr, indices, values) of a matrix without diagonal, sorted, and a diagonal."""
+    xp, n = device.xp, len(indptr) - 1
+    row, own = row_of_entry(xp, indptr, len(indices)), xp.arange(n, dtype=np.int64)
+    pointers = indptr + xp.arange(n + 1, dtype=np.int64)
+    place = xp.arange(len(indices), dtype=np.int64) + row + (indices > row)  # each row before has one entry more
+    at = pointers[:-1] + xp.bincount(row[indices < row], minlength=n)
+    columns, entries = xp.empty(len(indices) + n, np.int32), xp.empty(len(indices) + n)
+    columns[place], columns[at] = indices, own
+    entries[place], entries[at] = values, diagonal
+    return pointers, columns, entries

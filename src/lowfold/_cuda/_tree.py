@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.stacks import stacked_eigh
 from lowfold._cuda._device import Array, Device
-from lowfold._cuda._paths import relax
+from lowfold._cuda._pieces import steps_from
 
 COORDINATES = 8
 PIVOTS = 32
@@ -61,12 +61,11 @@ class Tree:
         return float((self.host_nx.astype(np.float64) * self.host_ns * before).sum())
 
 
-def graph_coordinates(device: Device, indptr: Array, indices: Array, lengths: Array | None) -> Array:
-    """Coordinates for a dissection from the graph alone: landmark MDS of distances from 32 of its vertices."""
+def graph_coordinates(device: Device, indptr: Array, indices: Array) -> Array:
+    """Coordinates for a dissection from the graph alone: landmark MDS of the steps from 32 of its vertices."""
     xp, n = device.xp, len(indptr) - 1
-    w = xp.ones(len(indices), np.float32) if lengths is None else lengths.astype(np.float32)
     sources = np.unique(np.linspace(0, n - 1, PIVOTS).astype(np.int64))
-    A = relax(device, indptr, indices, w, sources, np.arange(len(sources)))[0, :, : len(sources)].astype(np.float64)
+    A = steps_from(device, indptr, indices, sources)[:, : len(sources)].astype(np.float64)
     finite = xp.isfinite(A)
     A = xp.where(finite, A, 2 * xp.where(finite, A, 0.0).max()) ** 2
     A -= A.mean(axis=0)
@@ -89,7 +88,7 @@ def dissect(device: Device, indptr: Array, indices: Array, C: Array, *, leaf: in
         key, edge = xp.empty(count, np.uint64), xp.empty(count, np.int8)
         blocks = (-(-count // 256),)
         device.launch("dissect", "project_parts", (m,), 512, alive, bounds, C, C.shape[1], key)
-        sort = _stable_order(xp, key)
+        sort = stable_order(xp, key)
         alive, key = alive[sort], key[sort]
         device.launch("dissect", "take_sides", blocks, 256, alive, key, bounds, count, part, side)
         device.launch("dissect", "find_boundary", blocks, 256, alive, count, indptr, indices, part, side, edge)
@@ -108,7 +107,7 @@ def dissect(device: Device, indptr: Array, indices: Array, C: Array, *, leaf: in
     return node, levels
 
 
-def _stable_order(xp: Any, key: Array) -> Array:
+def stable_order(xp: Any, key: Array) -> Array:
     """Sorting order of keys; CuPy's sort is stable, NumPy's has to be asked."""
     return xp.argsort(key, kind="stable") if xp is np else xp.argsort(key)
 
@@ -118,7 +117,7 @@ def plan(device: Device, indptr: Array, indices: Array, C: Array, *, leaf: int =
     xp, n = device.xp, len(indptr) - 1
     heap, levels = dissect(device, indptr, indices, C, leaf=leaf)
     nodes = 2 ** (levels + 1) - 1
-    order = _stable_order(xp, heap)
+    order = stable_order(xp, heap)
     place = xp.empty(n, np.int64)
     place[order] = xp.arange(n)
     node = heap[order]

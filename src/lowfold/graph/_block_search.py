@@ -69,7 +69,7 @@ def nearest_in_blocks(source: Blocks, queries: Any, k: int, search: str, run: Ru
         done = part.stop
         distances[part] = squared
         if source.metric.feature_map is not None:
-            distances[part], _ = finished(squared, items, task.exponent, source.metric.finish)
+            distances[part], items = finished(squared, items, task.exponent, source.metric.finish)
         index[part] = items
     return Neighbors(np.arange(0, m * k + 1, k), index.ravel(), distances.ravel(), source.n, recall)
 

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from lowfold._core.types import Ints
+from lowfold._cuda._device import holding
+from lowfold._cuda._pieces import all_reach, piece_labels
 from lowfold.graph._foreign import as_graph
-from lowfold.graph._types import Neighbors
+from lowfold.graph._types import Graph, Neighbors
 
 
 def by_size(labels: NDArray[np.integer]) -> Ints:
@@ -30,12 +32,30 @@ def components(graph: Any) -> Ints:
     >>> components(Graph.from_edges(4, [[0, 1], [2, 3]])).tolist()
     [0, 0, 1, 1]
     """
-    return by_size(connected_components(as_graph(graph).to_scipy(), directed=True, connection="weak")[1])
+    found = as_graph(graph)
+    device = holding(found.indices) if isinstance(found, Graph) else None
+    if device is not None:
+        labels = device.get(piece_labels(device, device.put(found.indptr), device.put(found.indices)))
+        return _numbered(labels)
+    return by_size(connected_components(found.to_scipy(), directed=True, connection="weak")[1])
+
+
+def _numbered(labels: NDArray[np.integer]) -> Ints:
+    """Components from the smallest vertex of each."""
+    if not labels.any():
+        return np.zeros(len(labels), dtype=np.int64)
+    return by_size(np.unique(labels, return_inverse=True)[1])
 
 
 def strong_components(neighbors: Neighbors) -> Ints:
     """Two points share a component when there are directed paths both ways. Component 0 is the largest."""
     return by_size(connected_components(neighbors.to_scipy(), directed=True, connection="strong")[1])
+
+
+def all_reach_one(neighbors: Neighbors) -> bool:
+    """Whether a device that holds the neighbourhoods finds that every point reaches point 0: one class is closed."""
+    device = holding(neighbors.indices)
+    return device is not None and all_reach(device, device.put(neighbors.indptr), device.put(neighbors.indices))
 
 
 def closed_classes(neighbors: Neighbors) -> list[NDArray[np.int64]]:

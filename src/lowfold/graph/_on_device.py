@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,11 @@ from numpy.typing import NDArray
 
 from lowfold._core.run import Run
 from lowfold._cuda._device import Array, Device, active, on_cpu
+from lowfold._cuda._doubts import doubts
 from lowfold._cuda._gram import DeviceMatrix, DevicePanels
 from lowfold._cuda._minplus import Panels, all_distances, eliminate, padded
 from lowfold._cuda._paths import reach, rows_from
+from lowfold._cuda._pieces import piece_labels
 from lowfold._cuda._search import can_search, nearest
 from lowfold._cuda._tree import Tree, graph_coordinates, plan
 from lowfold.graph._components import components
@@ -33,9 +34,11 @@ Distances = DeviceMatrix | DevicePanels
 
 
 def search_on(
-    F: NDArray[np.floating[Any]], Q: NDArray[np.floating[Any]] | None, k: int, run: Run
-) -> tuple[Floats, NDArray[np.int64], float, Callable[[Neighbors, bool], None]] | None:
-    """Squared distances, indices, recall, and what remembers the indices; None where the search has no twin."""
+    F: NDArray[np.floating[Any]], Q: NDArray[np.floating[Any]] | None, k: int, exponent: int, run: Run
+) -> tuple[Floats, NDArray[np.int32], NDArray[np.int64] | None] | None:
+    """Distances (times 2^exponent) and indices, which the device remembers, and rows whose ties the root put out of
+    order; None where the search has no twin.
+    """
     device = active(run)
     if device is None:
         return None
@@ -44,13 +47,10 @@ def search_on(
         return None
     queries = None if Q is None else device.put(Q, F.dtype)
     squared, index = nearest(device, device.put(F), queries, k)
-
-    def remember(neighbors: Neighbors, moved: bool) -> None:
-        """`moved`: ties were sorted again, so that the device's indices are not these."""
-        host = np.asarray(neighbors.indices)
-        device.keep(host, device.upload(host) if moved else index.ravel())
-
-    return device.get(squared), device.get(index).astype(np.int64), 1.0, remember
+    distances = device.xp.sqrt(squared) * float(np.ldexp(1.0, exponent))
+    wrong = (distances[:, 1:] == distances[:, :-1]) & (index[:, 1:] < index[:, :-1])
+    tied = device.xp.flatnonzero(wrong.any(axis=1))
+    return device.remembered(distances), device.remembered(index), device.get(tied)
 
 
 def distances_on_device(graph: Graph | Neighbors, dtype: Any, run: Run) -> Distances | None:
@@ -63,7 +63,7 @@ def distances_on_device(graph: Graph | Neighbors, dtype: Any, run: Run) -> Dista
     with run.stage("geodesics on the device"):
         if units.dtype.kind == "f":
             return _relaxed(device, indptr, indices, lengths, units, np.float64)
-        tree = plan(device, indptr, indices, graph_coordinates(device, indptr, indices, lengths))
+        tree = plan(device, indptr, indices, graph_coordinates(device, indptr, indices))
         if (
             tree.sweep_work() > RELAX_FROM * graph.n**2 / 2
             or FRONT_BYTES * tree.entries() > SHARE * device.free_bytes()
@@ -147,4 +147,24 @@ def geodesic_rows(
     return np.asarray(device.get(rows * units.unit), dtype=dtype)
 
 
-__all__ = ["Distances", "distances_on_device", "geodesic_rows", "search_on"]
+def doubts_on_device(
+    graph: Graph, near: int, spared: int, shared: float, part: float, run: Run
+) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int32]] | None:
+    """What may be a shortcut, see `_cuda._doubts.doubts`; None on the CPU."""
+    device = active(run)
+    if device is None:
+        return None
+    rows = device.put(graph.indptr), device.put(graph.indices), device.put(graph.lengths)
+    sure, doubtful, tails = doubts(device, *rows, near=near, spared=spared, shared=shared, part=part)
+    return device.get(sure), device.get(doubtful), device.get(tails)
+
+
+def labels_on_device(graph: Graph, kept: NDArray[np.bool_], run: Run) -> NDArray[np.int32] | None:
+    """The smallest vertex of every vertex's piece, along the kept entries; None on the CPU."""
+    device = active(run)
+    if device is None:
+        return None
+    return device.get(piece_labels(device, device.put(graph.indptr), device.put(graph.indices), device.put(kept)))
+
+
+__all__ = ["Distances", "distances_on_device", "doubts_on_device", "geodesic_rows", "labels_on_device", "search_on"]

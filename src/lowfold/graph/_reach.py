@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from lowfold._core.types import Floats
+from lowfold._cuda._device import holding
+from lowfold._cuda._tree import row_of_entry
 from lowfold.graph._source import Measured, Pairs, Source
 from lowfold.graph._types import Graph, Neighbors
 
@@ -49,5 +51,11 @@ def in_widths(graph: Graph, local: Floats | None) -> Graph:
     """The graph with lengths in units of the wider of the two widths at their ends; itself for None."""
     if local is None:
         return graph
+    device = holding(graph.lengths)
+    if device is not None:
+        width, columns = device.put(local), device.put(graph.indices)
+        rows = row_of_entry(device.xp, device.put(graph.indptr), len(columns))
+        lengths = device.put(graph.lengths) / device.xp.maximum(width[rows], width[columns])
+        return Graph(graph.indptr, graph.indices, device.remembered(lengths))
     joint = np.maximum(local[graph.rows()], local[graph.indices])
     return Graph(graph.indptr, graph.indices, graph.lengths / joint)

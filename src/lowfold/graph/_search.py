@@ -76,30 +76,40 @@ def nearest(
             return _unmapped(source, queries, k, run)
         F = source.features()
         F, Q, exponent = safe_range(F, F if queries is None else source.features(queries))
-        found = _on_device(F, None if queries is None else Q, k, run) if search == "auto" else None
+        found = _on_device(F, None if queries is None else Q, k, exponent, run) if search == "auto" else None
         if found is None:
             backend = select_search(source.n, F.shape[1]) if search == "auto" else search
             squared, index, recall = FINDERS[backend](F, Q, k, queries is None, run, progress)
+            distances, index = finished(squared, index, exponent, source.metric.finish)
         else:
-            squared, index, recall, kept = found
-    distances, tied = finished(squared, index, exponent, source.metric.finish)
+            (distances, index, tied), recall = found, 1.0
+            distances, index = settled(distances, index, source.metric.finish, tied)
     m = len(index)
-    out = Neighbors(np.arange(0, m * k + 1, k), index.ravel().astype(np.int32), distances.ravel(), source.n, recall)
-    if found is not None:
-        kept(out, tied)
-    return out
+    columns = index.astype(np.int32, copy=False).ravel()
+    return Neighbors(np.arange(0, m * k + 1, k), columns, distances.ravel(), source.n, recall)
 
 
-def finished(
-    squared: Floats, index: Ints, exponent: int, finish: Callable[[AnyFloats], AnyFloats] | None
-) -> tuple[Floats, bool]:
-    """Distances from squared ones over 2^(2 exponent), and whether some of a row are equal; these go by index then."""
-    distances = np.ldexp(np.sqrt(squared), exponent)
-    distances = distances if finish is None else np.asarray(finish(distances), dtype=np.float64)
-    tied = np.flatnonzero((distances[:, 1:] == distances[:, :-1]).any(axis=1))
-    if len(tied):  # the root and `finish` can make equal what was not
-        distances[tied], index[tied] = sorted_rows(distances[tied], index[tied])
-    return distances, len(tied) > 0
+Finish = Callable[[AnyFloats], AnyFloats]
+
+
+def finished(squared: Floats, index: Ints, exponent: int, finish: Finish | None) -> tuple[Floats, NDArray[Any]]:
+    """Distances from squared ones over 2^(2 exponent), and their points; equal ones go by index."""
+    return settled(np.ldexp(np.sqrt(squared), exponent), index, finish, None)
+
+
+def settled(
+    distances: Floats, index: NDArray[Any], finish: Finish | None, tied: Ints | None
+) -> tuple[Floats, NDArray[Any]]:
+    """Distances by the metric; rows where the root or `finish` made equal what was not (`tied`, if known) by index."""
+    if finish is not None:
+        distances, tied = np.asarray(finish(distances), dtype=np.float64), None
+    if tied is None:
+        wrong = (distances[:, 1:] == distances[:, :-1]) & (index[:, 1:] < index[:, :-1])
+        tied = np.flatnonzero(wrong.any(axis=1))
+    if len(tied):
+        distances, index = distances.copy(), index.copy()
+        distances[tied], index[tied] = sorted_rows(distances[tied], index[tied].astype(np.int64))
+    return distances, index
 
 
 def _in_blocks(source: Blocks, queries: Any, k: int, search: str, run: Run) -> Neighbors:
@@ -110,14 +120,14 @@ def _in_blocks(source: Blocks, queries: Any, k: int, search: str, run: Run) -> N
 
 
 def _on_device(
-    F: AnyFloats, Q: AnyFloats | None, k: int, run: Run
-) -> tuple[Floats, Ints, float, Callable[[Neighbors, bool], None]] | None:
-    """The same search on the run's device, and what remembers its result there; None on the CPU."""
+    F: AnyFloats, Q: AnyFloats | None, k: int, exponent: int, run: Run
+) -> tuple[Floats, NDArray[np.int32], Ints | None] | None:
+    """The same search on the run's device, which remembers its result, and rows with ties to sort; None on the CPU."""
     if run.device == "cpu":
         return None
     from lowfold.graph._on_device import search_on
 
-    return search_on(F, Q, k, run)
+    return search_on(F, Q, k, exponent, run)
 
 
 def trim(neighbors: Neighbors, keep: Ints, radius: float | None = None) -> Neighbors:
@@ -133,11 +143,15 @@ def trim(neighbors: Neighbors, keep: Ints, radius: float | None = None) -> Neigh
 
 def safe_range(F: AnyFloats, Q: AnyFloats) -> tuple[AnyFloats, AnyFloats, int]:
     """F and Q divided by a power of two, and its exponent, where squares would overflow or vanish; else as they are."""
-    exponent = int(np.frexp(max(np.abs(F).max(initial=0.0), np.abs(Q).max(initial=0.0)))[1])
+    exponent = int(np.frexp(max(_largest(F), 0.0 if Q is F else _largest(Q)))[1])
     if abs(exponent) <= (50 if F.dtype == np.float32 else 400):
         return F, Q, 0
     scaled = np.ldexp(F, -exponent)
     return scaled, scaled if Q is F else np.ldexp(Q, -exponent), exponent
+
+
+def _largest(F: AnyFloats) -> float:
+    return float(max(F.max(initial=0.0), -F.min(initial=0.0)))
 
 
 def own_rows(n: int, m: int, itself: bool) -> Ints:

@@ -42,6 +42,31 @@ def mirror(indptr, indices, values):
 
 
 @njit(nogil=True, cache=True)
+def places(indptr, indices, rows, columns, out):
+    """out[s] = where the entry (rows[s], columns[s]) stands: rows are sorted."""
+    for s in range(len(rows)):
+        low, high = indptr[rows[s]], indptr[rows[s] + 1] - 1
+        while low < high:
+            middle = (low + high) >> 1
+            if indices[middle] < columns[s]:
+                low = middle + 1
+            else:
+                high = middle
+        out[s] = low
+
+
+@njit(nogil=True, cache=True)
+def mean_lengths(indptr, lengths, vertices, out):
+    """out[s, c] = the mean length of the entries in the row of vertices[s, c]."""
+    for s in range(len(vertices)):
+        for c in range(vertices.shape[1]):
+            v, total = vertices[s, c], 0.0
+            for e in range(indptr[v], indptr[v + 1]):
+                total += lengths[e]
+            out[s, c] = total / max(indptr[v + 1] - indptr[v], 1)
+
+
+@njit(nogil=True, cache=True)
 def mark_shortest(indptr, lengths, m, marks):
     """Set the marks of the m shortest entries of every row to 1, ties included."""
     best = np.empty(m)

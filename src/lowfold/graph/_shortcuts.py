@@ -35,6 +35,7 @@ SETTLED = 4000  # vertices after which a search gives up: the way is long, or th
 FLAT = 0.866  # cosine of 30 degrees: an edge that close to a tangent plane of its ends crosses a gap
 THIN = 0.15  # directions less than this times the widest hardly occur in a neighbourhood: a curve is no plane
 ROWS = 20_000  # rows of a block of work
+AT_ONCE = 128  # ways that one thread looks for with one array of labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,74 +63,101 @@ def find_shortcuts(graph: Graph, X: AnyFloats | None = None, *, d: int = 2, run:
     """
     if graph.n_edges == 0:
         return Shortcuts.none()
-    run, near = run or Run(), _near(graph)
+    run = run or Run()
+    sure, doubtful, tails = _doubts(graph, run)
+    first = doubtful[:SAMPLE]
+    long = first[_long_way(graph, sure, first, DETOUR, run)]
+    if len(long) == 0 or (X is not None and not _steep(graph, sure, X, long, d).any()):
+        return Shortcuts.none(len(first))  # all cross gaps of the sample: a bundle of shortcuts would not
+    around = np.zeros(graph.n, dtype=bool)
+    around[_ends(graph, long)] = True
+    around[graph.indices[_entries(graph, np.flatnonzero(around))]] = True  # a bundle is joined to what was found of it
+    others = doubtful[SAMPLE:]
+    others = others[around[tails[SAMPLE:]] | around[graph.indices[others]]]
+    beside = others[_long_way(graph, sure, others, DETOUR, run)]
+    tested = len(first) + len(others)
+    if len(_confirmed(graph, np.concatenate([long, beside]), X, d, run)) == 0:
+        return Shortcuts.none(tested)
+    found = doubtful[_long_way(graph, sure, doubtful, DETOUR, run)]
+    return Shortcuts(_ends(graph, _confirmed(graph, found, X, d, run)), len(doubtful))
+
+
+def _doubts(graph: Graph, run: Run) -> tuple[Mask, Ints, NDArray[np.integer]]:
+    """Which entries are beyond doubt; the others, an edge once, those that share least first; and their rows."""
+    all_near = graph.degrees().min() <= NEAR and np.median(graph.degrees()) <= 1.5 * NEAR
+    if run.device != "cpu":
+        from lowfold.graph._on_device import doubts_on_device
+
+        found = doubts_on_device(graph, 0 if all_near else NEAR, SPARED, SHARED, DOUBTFUL, run)
+        if found is not None:
+            return found
+    near = np.ones(len(graph.indices), dtype=bool) if all_near else _near(graph)
     share = _shares(graph, run)
     among = share if near.all() else _shares(_part(graph, near), run)
     sure = near.copy()
     sure[near] = among > _limit(among)
     doubtful = np.flatnonzero(~sure)
-    doubtful = doubtful[_tails(graph, doubtful) < graph.indices[doubtful]]
-    doubtful = doubtful[np.argsort(share[doubtful], kind="stable")]
-    first = doubtful[:SAMPLE]
-    long = first[_long_way(graph, sure, first, DETOUR)]
-    if len(long) == 0 or (X is not None and not _steep(graph, _part(graph, sure), X, long, d).any()):
-        return Shortcuts.none(len(first))  # all cross gaps of the sample: a bundle of shortcuts would not
-    around = np.zeros(graph.n, dtype=bool)
-    around[_ends(graph, long)] = True
-    around[graph.indices[around[graph.rows()]]] = True  # the rest of a bundle is joined to what was found of it
-    others = doubtful[SAMPLE:]
-    others = others[around[_ends(graph, others)].any(axis=1)]
-    beside = others[_long_way(graph, sure, others, DETOUR)]
-    tested = len(first) + len(others)
-    if len(_confirmed(graph, np.concatenate([long, beside]), X, d)) == 0:
-        return Shortcuts.none(tested)
-    found = doubtful[_long_way(graph, sure, doubtful, DETOUR)]
-    return Shortcuts(_ends(graph, _confirmed(graph, found, X, d)), len(doubtful))
+    tails = _tails(graph, doubtful)
+    once = tails < graph.indices[doubtful]
+    doubtful, tails = doubtful[once], tails[once]
+    order = np.argsort(share[doubtful], kind="stable")
+    return sure, doubtful[order], tails[order]
 
 
-def _confirmed(graph: Graph, found: Ints, X: AnyFloats | None, d: int) -> Ints:
+def _confirmed(graph: Graph, found: Ints, X: AnyFloats | None, d: int, run: Run) -> Ints:
     """Those of the found entries that have a way without all of them, and a long one.
 
     Setting aside all doubtful edges lengthens ways in thin places too; this puts back those that are in order.
     """
+    kept = np.ones(len(graph.indices), dtype=bool)
     while len(found):
-        gone = np.zeros(len(graph.indices))
-        gone[found] = 1.0
-        compiled("lowfold.graph._shortcut_loops").mirror(graph.indptr, graph.indices, gone)
-        kept = gone == 0
-        still = _long_way(graph, kept, found, BLIND if X is None else SURE)
+        kept[:] = True
+        kept[found] = kept[_mirrored(graph, found)] = False
+        still = _long_way(graph, kept, found, BLIND if X is None else SURE, run)
         if still.all():
             break
         found = found[still]
     if len(found) == 0:
         return found
-    rest = _part(graph, kept)
-    found = found if X is None else found[_steep(graph, rest, X, found, d)]
+    found = found if X is None else found[_steep(graph, kept, X, found, d)]
     if len(found) == 0:
         return found
-    ends = components(rest)[_ends(graph, found)]
+    ends = _labels(graph, kept, run)[_ends(graph, found)]
     return np.asarray(found[ends[:, 0] == ends[:, 1]])
 
 
-def _steep(graph: Graph, rest: Graph, X: AnyFloats, edges: Ints, d: int) -> Mask:
-    """Edges at more than 30 degrees to the tangent planes of both ends, which the rest of the graph spans."""
+def _labels(graph: Graph, kept: Mask, run: Run) -> NDArray[np.integer]:
+    """The same number for vertices that the kept entries join."""
+    if run.device != "cpu":
+        from lowfold.graph._on_device import labels_on_device
+
+        found = labels_on_device(graph, kept, run)
+        if found is not None:
+            return found
+    return components(_part(graph, kept))
+
+
+def _steep(graph: Graph, kept: Mask, X: AnyFloats, edges: Ints, d: int) -> Mask:
+    """Edges at more than 30 degrees to the tangent planes of both ends, which the kept entries span."""
     ends = _ends(graph, edges)
     steep = np.empty(len(edges), dtype=bool)
     for part in block_slices(len(edges), max(1, COPIED // (d * X.shape[1]))):
         step = X[ends[part, 1]].astype(np.float64) - X[ends[part, 0]].astype(np.float64)
-        inside = [np.linalg.norm(_planes(rest, X, ends[part, e], d) @ step[:, :, None], axis=(1, 2)) for e in (0, 1)]
+        planes = [_planes(graph, kept, X, ends[part, e], d) for e in (0, 1)]
+        inside = [np.linalg.norm(plane @ step[:, :, None], axis=(1, 2)) for plane in planes]
         steep[part] = np.maximum(*inside) < FLAT * np.linalg.norm(step, axis=1)
     return steep
 
 
-def _planes(graph: Graph, X: AnyFloats, where: Ints, d: int) -> Floats:
-    """(m, d, D) directions of the differences to the neighbours, orthonormal; 0 in place of those that hardly occur."""
+def _planes(graph: Graph, kept: Mask, X: AnyFloats, where: Ints, d: int) -> Floats:
+    """(m, d, D) directions of the differences to the kept neighbours, orthonormal; 0 for those that hardly occur."""
     D, degrees = X.shape[1], graph.degrees()[where]
     planes = np.zeros((len(where), d, D))
     most = int(degrees.max(initial=1))
     for part in block_slices(len(where), max(1, TABLED // (most * D))):
         column = np.arange(most) < degrees[part, None]
-        near = graph.indices[np.where(column, graph.indptr[where[part], None] + np.arange(most), 0)]
+        entry = np.where(column, graph.indptr[where[part], None] + np.arange(most), 0)
+        near, column = graph.indices[entry], column & kept[entry]
         spokes = (X[near].astype(np.float64) - X[where[part], None].astype(np.float64)) * column[:, :, None]
         sizes, directions = stacked_svd(spokes)[1:]
         occurs = sizes[:, :d] > THIN * sizes[:, :1]
@@ -144,8 +172,6 @@ def _limit(share: Floats) -> float:
 
 def _near(graph: Graph) -> Mask:
     """Entries among the NEAR shortest of either end."""
-    if graph.degrees().min() <= NEAR and np.median(graph.degrees()) <= 1.5 * NEAR:
-        return np.ones(len(graph.indices), dtype=bool)
     near = np.zeros(len(graph.indices))
     loops = compiled("lowfold.graph._shortcut_loops")
     loops.mark_shortest(graph.indptr, graph.lengths, NEAR, near)
@@ -165,6 +191,21 @@ def _tails(graph: Graph, entries: Ints) -> Ints:
     return np.asarray(np.searchsorted(graph.indptr, entries, side="right") - 1)
 
 
+def _entries(graph: Graph, vertices: Ints) -> Ints:
+    """The entries of some rows."""
+    counts = graph.degrees()[vertices]
+    before = np.cumsum(counts) - counts
+    return np.repeat(graph.indptr[vertices] - before, counts) + np.arange(counts.sum())
+
+
+def _mirrored(graph: Graph, entries: Ints) -> Ints:
+    """Where (j, i) stands for the entries (i, j)."""
+    out = np.empty(len(entries), dtype=np.int64)
+    ends = _ends(graph, entries)
+    compiled("lowfold.graph._shortcut_loops").places(graph.indptr, graph.indices, ends[:, 1], ends[:, 0], out)
+    return out
+
+
 def _shares(graph: Graph, run: Run) -> Floats:
     """What the ends of every entry share of their neighbours; 1 for the shortest edge of a vertex."""
     loops = compiled("lowfold.graph._shortcut_loops")
@@ -181,17 +222,23 @@ def _shares(graph: Graph, run: Run) -> Floats:
     return share
 
 
-def _long_way(graph: Graph, kept: Mask, edges: Ints, factor: float) -> Mask:
+def _long_way(graph: Graph, kept: Mask, edges: Ints, factor: float, run: Run) -> Mask:
     """Whether the ends of each entry are more than DETOUR times its length apart along the kept entries."""
-    ends, loops = _ends(graph, edges), compiled("lowfold.graph._shortcut_loops")
-    usual = np.bincount(graph.rows(), graph.lengths, minlength=graph.n) / np.maximum(graph.degrees(), 1)
-    reach = factor * np.maximum(graph.lengths[edges], usual[ends].max(axis=1))
-    parts = (graph.indptr, graph.indices, graph.lengths, kept)
+    loops = compiled("lowfold.graph._shortcut_loops")
+    ends, usual = _ends(graph, edges), np.empty((len(edges), 2))
+    loops.mean_lengths(graph.indptr, graph.lengths, ends, usual)
+    reach = factor * np.maximum(graph.lengths[edges], usual.max(axis=1))
+    rows = graph.indptr, graph.indices, graph.lengths, kept
     short = np.zeros(len(edges), dtype=bool)
-    loops.short_ways(*parts, ends[:, 0], ends[:, 1], reach, short)
+    loops.short_ways(*rows, ends[:, 0], ends[:, 1], reach, short)
     rest = np.flatnonzero(~short)
-    way = np.empty(len(rest))
-    loops.detours(*parts, ends[rest, 0], ends[rest, 1], reach[rest], SETTLED, way)
+    way, parts = np.empty(len(rest)), block_slices(len(rest), AT_ONCE)
+
+    def work(b: int) -> None:
+        now = rest[parts[b]]
+        loops.detours(*rows, ends[now, 0], ends[now, 1], reach[now], SETTLED, way[parts[b]])
+
+    run_blocks(work, len(parts), n_jobs=run.n_jobs)
     long = np.zeros(len(edges), dtype=bool)
     long[rest] = np.isinf(way)
     return long

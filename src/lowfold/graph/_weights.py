@@ -13,6 +13,8 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.operators import SparseOperator
 from lowfold._core.types import Floats
+from lowfold._cuda._device import holding
+from lowfold._cuda._sparse import DeviceSparse, row_sums, with_diagonal
 from lowfold.graph._foreign import as_graph
 from lowfold.graph._types import Graph, Neighbors
 
@@ -52,6 +54,10 @@ class Weights:
 
     def volumes(self) -> Floats:
         """d_i = sum_j w_ij, the self-loop included once."""
+        device = holding(self.values)
+        if device is not None:
+            sums = row_sums(device, device.put(self.graph.indptr), device.put(self.values))
+            return np.asarray(device.get(sums)) + self.loops
         return np.bincount(self.graph.rows(), self.values, minlength=self.n) + self.loops
 
     def volume(self, vertices: ArrayLike | None = None) -> float:
@@ -88,8 +94,13 @@ class Weights:
 
 def laplacian(weights: Weights) -> SparseOperator:
     """L = D - W. Self-loops change D but not L: L_ii = d_i - w_ii."""
-    W = weights.graph.to_scipy(weights.values)
     d = weights.volumes() - weights.loops
+    device = holding(weights.values)
+    if device is not None:
+        graph = weights.graph
+        off = device.put(graph.indptr), device.put(graph.indices), -device.put(weights.values)
+        return DeviceSparse(device, *with_diagonal(device, *off, device.put(d)), psd=True, laplacian=True)
+    W = weights.graph.to_scipy(weights.values)
     return SparseOperator(csr_array(diags_array(d, format="csr") - W), psd=True, laplacian=True)
 
 

@@ -16,6 +16,7 @@ from lowfold._core.operators import SparseOperator
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold._cuda._device import on_host
 from lowfold.kernels._patches import Patches
 
 LEAST_ROWS, MOST_BLOCKS = 2048, 64  # rows of a block at least, to outlast handing it out; blocks at most
@@ -25,7 +26,8 @@ LEAST_ROWS, MOST_BLOCKS = 2048, 64  # rows of a block at least, to outlast handi
 class Alignment:
     """Patches with their factors: `factor` (entries, r) has one row per member of every patch.
 
-    W_i = B_i B_i', or I - B_i B_i' with `complement=True` (B_i then has orthonormal or zero columns).
+    W_i = B_i B_i', or I - B_i B_i' with `complement=True` (B_i then has orthonormal or zero columns). A factor that
+    was made on a device stays there.
     """
 
     patches: Patches
@@ -65,7 +67,7 @@ def align(alignment: Alignment, *, run: Run | None = None) -> SparseOperator:
     patches = alignment.patches
     n = patches.n_points
     indptr, members = patches.indptr, patches.members
-    factor = np.ascontiguousarray(alignment.factor)
+    factor = np.ascontiguousarray(on_host(alignment.factor))
     start, owner, entry = loops.containing(indptr, members, n)
     order = loops.walk(indptr, members, n)
     counts = np.zeros(n, dtype=np.int64)

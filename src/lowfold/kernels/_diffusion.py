@@ -18,6 +18,10 @@ from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator, SparseOperator
 from lowfold._core.stacks import stacked_eigvalsh
 from lowfold._core.types import AnyFloats, Floats
+from lowfold._cuda._device import Device, holding
+from lowfold._cuda._sparse import DeviceSparse, row_sums, with_diagonal
+from lowfold._cuda._tree import row_of_entry
+from lowfold.graph._reach import in_widths
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._gaussian import auto_scale
 
@@ -69,6 +73,10 @@ class Profile:
 
     def of_graph(self, graph: Graph) -> Floats:
         """Weights in the order of the graph's entries."""
+        device = holding(graph.lengths)
+        if device is not None and self.weights == "heat":
+            lengths = device.put(in_widths(graph, self.local).lengths)
+            return device.remembered(device.xp.exp(-(lengths**2) / self.scale))
         product: Floats | float = 1.0
         if self.local is not None:
             product = self.joint(self.local[graph.rows()], self.local[graph.indices])
@@ -117,6 +125,9 @@ class Walk:
 
 def markov(graph: Graph, values: Floats, loops: float, *, alpha: float, n_jobs: int | None = None) -> Walk:
     """The walk on the edges of a graph with weights `values` and self-loops of weight `loops`."""
+    device = holding(values)
+    if device is not None:
+        return _markov_on_device(device, graph, values, loops, alpha, n_jobs)
     rows, columns = graph.rows(), graph.indices
     q = _positive(np.bincount(rows, values, minlength=graph.n) + loops)
     a = q**-alpha
@@ -127,6 +138,23 @@ def markov(graph: Graph, values: Floats, loops: float, *, alpha: float, n_jobs: 
     if loops > 0:
         S = csr_array(S + diags_array(loops * a * a / d, format="csr"))
     return Walk(SparseOperator(S, bound=1.0, n_jobs=n_jobs), q, d)
+
+
+def _markov_on_device(
+    device: Device, graph: Graph, values: Floats, loops: float, alpha: float, n_jobs: int | None
+) -> Walk:
+    """`markov` where the weights are; the operator stays there."""
+    indptr, columns, k = device.put(graph.indptr), device.put(graph.indices), device.put(values)
+    q = row_sums(device, indptr, k) + loops
+    densities = _positive(device.get(q))
+    rows, a = row_of_entry(device.xp, indptr, len(columns)), q**-alpha
+    tilde = k * (a[rows] * a[columns])
+    d = row_sums(device, indptr, tilde) + loops * a * a
+    s = 1.0 / device.xp.sqrt(d)
+    parts = indptr, columns, tilde * (s[rows] * s[columns])
+    if loops > 0:
+        parts = with_diagonal(device, *parts, loops * a * a / d)
+    return Walk(DeviceSparse(device, *parts, bound=1.0, n_jobs=n_jobs), densities, np.asarray(device.get(d)))
 
 
 def markov_dense(K: Floats, *, alpha: float, n_jobs: int | None = None) -> Walk:

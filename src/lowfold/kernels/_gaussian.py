@@ -10,8 +10,11 @@ import numpy as np
 from lowfold._core.errors import InvalidInput
 from lowfold._core.rounding import LARGEST_EXPONENT, ROUNDING
 from lowfold._core.types import Floats
+from lowfold._cuda._device import holding
 from lowfold.graph._types import Graph
 from lowfold.graph._weights import Weights
+
+SAFE = 1 / LARGEST_EXPONENT  # of the longest squared edge: a scale above it makes no weight zero
 
 Weighting = Literal["heat", "binary", "affinity"] | Callable[[Floats], Floats]
 
@@ -39,6 +42,10 @@ def gaussian(graph: Graph, *, scale: float, loops: float = 0.0) -> Weights:
     """w_ij = exp(-d_ij^2 / scale) on edges; `loops` on the diagonal."""
     if not scale > 0:
         raise InvalidInput(f'scale must be a number above 0, in squared units of length, or "auto"; got {scale!r}')
+    device = holding(graph.lengths)
+    if device is not None and scale > SAFE * float(graph.lengths.max(initial=0.0)) ** 2:
+        values = device.remembered(device.xp.exp(-(device.put(graph.lengths) ** 2) / scale))
+        return Weights(graph, values, np.full(graph.n, loops))
     exponent = graph.lengths**2 / scale
     if len(exponent) and exponent.min() > LARGEST_EXPONENT:
         raise InvalidInput(

@@ -41,6 +41,13 @@ def hessian_alignment(patches: Patches, geometry: Geometry, d: int, run: Run) ->
     Wang (2012), eqs. (13.12) and (13.13). The rows Q_i' stacked over the patches are the operator H with K = H'H of
     Donoho & Grimes (`Alignment.stacked`).
     """
+    if run.device != "cpu":
+        from lowfold.kernels._on_device import hessians_on_device
+
+        with run.stage("local Hessians on the device"):
+            found = hessians_on_device(patches, geometry, d, run)
+        if found is not None:  # all patches have one size, so that none is of twins
+            return Alignment(patches, found[0]), found[1]
     Q = np.zeros((len(patches.members), d * (d + 1) // 2))
     rest = np.zeros(patches.n)
     blocks = list(patches.groups(max(geometry.cost, quadratic_dimension(d))))

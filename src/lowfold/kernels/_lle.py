@@ -107,6 +107,14 @@ def reconstruction_alignment(
     Patches have the point itself first. Wang (2012), eq. (10.6). With `rho` (see `outlier_factors`) the ridge on
     neighbour j is divided by rho_j and row i of I - W multiplied by sqrt(rho_i).
     """
+    if run.device != "cpu" and kind == "affine" and rho is None and patches.n:
+        from lowfold.kernels._on_device import weights_on_device
+
+        ridge = applied_reg(reg, reg_when, int(patches.sizes[0]) - 1, geometry.n_features, d)
+        with run.stage("reconstruction weights on the device"):
+            found = weights_on_device(patches, geometry, ridge, run)
+        if found is not None:
+            return Alignment(patches, found[0]), found[1]
     B = np.zeros((len(patches.members), 1))
     residuals = np.zeros(patches.n)
     blocks = list(patches.groups(geometry.cost))

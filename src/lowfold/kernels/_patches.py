@@ -41,6 +41,10 @@ class Patches:
         own = np.ones(neighbors.n, dtype=np.int64) if include_self else twin.astype(np.int64)
         own[counts == 0] = 0  # a point without neighbours has no patch
         indptr = np.concatenate([[0], np.cumsum(counts + own)])
+        if include_self and neighbors.k:  # one size: columns side by side
+            columns = np.empty((neighbors.n, neighbors.k + 1), dtype=np.int32)
+            columns[:, 0], columns[:, 1:] = np.arange(neighbors.n), neighbors.indices.reshape(neighbors.n, -1)
+            return cls(indptr, columns.ravel(), neighbors.n_points, twin)
         members = np.empty(indptr[-1], dtype=np.int32)
         first = np.zeros(len(members), dtype=bool)
         first[indptr[:-1][own > 0]] = True

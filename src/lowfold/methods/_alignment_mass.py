@@ -28,7 +28,7 @@ def choose_mass(mass: str, K: SparseOperator, source: Source | None, d: int) -> 
         return mass
     if not isinstance(source, Points) or source.metric.feature_map is None or d >= K.n:
         return "points"
-    single = float(np.partition(K.matrix.diagonal(), d - 1)[d - 1])
+    single = float(np.partition(K.diagonal(), d - 1)[d - 1])
     return "kernel" if single < linear_energy(K, source, d) else "points"
 
 
@@ -52,5 +52,5 @@ def linear_energy(K: SparseOperator, source: Points, d: int, *, sample: int = 50
 
 def diagonal_mass(K: SparseOperator) -> Floats:
     """D = diag(K), kept above zero."""
-    diagonal = K.matrix.diagonal()
+    diagonal = K.diagonal()
     return np.asarray(np.maximum(diagonal, ROUNDING * diagonal.mean()))

@@ -107,7 +107,7 @@ def bottom(
     if name and used == "points":
         _warn_of_single_points(pairs.vectors, name)
     if name:
-        size = 1.0 if used == "kernel" else float(K.matrix.diagonal().max())
+        size = 1.0 if used == "kernel" else float(K.diagonal().max())
         _warn_of_more_null_vectors(pairs, size, d, name)
     twin = np.flatnonzero(twins(data.neighbors))
     if len(twin) == 0:
@@ -146,7 +146,7 @@ def _warn_of_more_null_vectors(pairs: Eigenpairs, size: float, d: int, name: str
 
 
 def _warn_of_single_points(V: Floats, name: str) -> None:
-    alone = np.flatnonzero((V**4).sum(axis=0) > ALONE)
+    alone = np.flatnonzero(np.square(np.square(V)).sum(axis=0) > ALONE)
     if len(V) >= ENOUGH_TO_TELL and len(alone):
         rows = np.abs(V[:, alone]).argmax(axis=0)
         warn(

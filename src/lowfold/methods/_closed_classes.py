@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from lowfold._core.types import Ints
-from lowfold.graph._components import by_size, strong_components
+from lowfold.graph._components import all_reach_one, by_size, strong_components
 from lowfold.graph._types import Neighbors
 
 
@@ -18,6 +18,8 @@ def closed_class_labels(neighbors: Neighbors) -> Ints:
 
     One closed class: all zeros. Label 0 is the largest piece.
     """
+    if all_reach_one(neighbors):
+        return np.zeros(neighbors.n, dtype=np.int64)
     strong = strong_components(neighbors)
     count = int(strong.max(initial=0)) + 1
     if count == 1:

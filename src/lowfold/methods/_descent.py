@@ -142,7 +142,7 @@ def _pair_terms(delta: Held | Computed, weights: Any, W: Any, run: Run, *, compl
     kind = "unit" if weights is None else ("sammon" if W is None else "given")
     small = _smallest(delta) if kind == "sammon" else 1.0
     if W is None:
-        return PairTerms(delta, kind, complete=complete, small=small, n_jobs=run.n_jobs)
+        return PairTerms(delta, kind, complete=complete, small=small, n_jobs=run.n_jobs, device=run.device)
     return PairTerms(delta, kind, W, complete, small, run.n_jobs)
 
 

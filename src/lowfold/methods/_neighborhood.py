@@ -27,7 +27,7 @@ from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
 from lowfold.graph._shortcuts import SURE, find_shortcuts, without_edges, without_neighbors
 from lowfold.graph._source import Blocks, Measured, Pairs, Source, euclidean_rows
 from lowfold.graph._types import Graph, Neighbors
-from lowfold.kernels._patches import Patches
+from lowfold.kernels._patches import Patches, twins
 from lowfold.methods._closed_classes import closed_class_labels
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.metrics._dissimilarity import asymmetry
@@ -269,6 +269,9 @@ class ByPatches:
     include_self: bool = True
 
     def labels(self, near: Connected) -> Ints:
+        few = (near.neighbors.counts <= self.d) & ~twins(near.neighbors)
+        if self.include_self and near.symmetrize == "union" and not few.any():
+            return components(near.unbridged)  # every patch joins a point with its neighbours
         return patch_components(Patches.around(near.neighbors, include_self=self.include_self), self.d)
 
     def words(self, near: Connected, labels: Ints, asked: Asked, k: int | Ints | None, run: Run) -> str:

@@ -303,7 +303,8 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
             return Profile(self.weights, float(self.scale))
         if self.scale == "auto" and self.weights != "binary":
             return self._automatic(data)
-        near = data.unbridged if data.found is None else getattr(data.found, self.symmetrize)()
+        by_neighbors = data.found is None or self.threshold is None
+        near = data.unbridged if by_neighbors else getattr(data.found, self.symmetrize)()
         return Profile(self.weights, SCALES["mean" if self.scale == "auto" else self.scale](near))
 
     def _automatic(self, data: Connected) -> Profile:

@@ -25,7 +25,10 @@ from lowfold._core.errors import SolverFailed
 from lowfold._core.jit import compiled
 from lowfold._core.memory import fits
 from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold._cuda._descend import COLUMNS, stress_sums
+from lowfold._cuda._device import Array, Device, active, on_cpu
 
 Strip = tuple[NDArray[np.floating], int]
 
@@ -142,6 +145,7 @@ class PairTerms:
     complete: bool = True
     small: float = 1.0
     n_jobs: int | None = None
+    device: str = "cpu"
 
     @property
     def n(self) -> int:
@@ -153,6 +157,8 @@ class PairTerms:
         return self.weights == "unit" and self.complete
 
     def sums(self, Y: Floats) -> Sums:
+        if self._held is not None and Y.shape[1] <= COLUMNS:
+            return Sums(*stress_sums(*self._held, np.ascontiguousarray(Y)))
         loops = compiled(LOOPS)
         n, d = Y.shape
         YT = np.ascontiguousarray(Y.T, dtype=self.delta.dtype if self.plain else np.float64)
@@ -186,6 +192,17 @@ class PairTerms:
 
         self._strips(work)
         return Slopes(np.ascontiguousarray(slope.T), eta, stress)
+
+    @cached_property
+    def _held(self) -> tuple[Device, Array] | None:
+        """The device and the matrix on it, where sums are made there."""
+        device = active(Run(device=self.device)) if self.plain and isinstance(self.delta, Held) else None
+        if device is None or not isinstance(self.delta, Held):
+            return None
+        if self.delta.matrix.nbytes > device.free_bytes() / 2:
+            on_cpu("stress", "the dissimilarities do not fit on the device")
+            return None
+        return device, device.put(self.delta.matrix)
 
     @cached_property
     def _totals(self) -> tuple[Floats, float]:

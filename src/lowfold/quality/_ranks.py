@@ -21,10 +21,13 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import compiled
 from lowfold._core.limits import Int, Null, check_limits
 from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
-from lowfold._core.types import Floats, Ints
+from lowfold._core.run import Run
+from lowfold._core.types import AnyFloats, Floats, Ints
+from lowfold._cuda._device import active, on_cpu
+from lowfold._cuda._ranks import MOST_COLUMNS, compare_ranks
 from lowfold.graph._reading import MetricLike
 from lowfold.quality._score import Score
-from lowfold.quality._spaces import Space, by_rows, read_both, row_step
+from lowfold.quality._spaces import PointSpace, Space, by_rows, read_both, row_step
 
 _LOOPS = "lowfold.quality._rank_loops"
 DEFAULT_K = 10  # neighbours that rank measures look at unless told, at most half of the others
@@ -308,12 +311,14 @@ def compare_all(space: Space, image: Space, rows: Ints, k: int, n_jobs: int | No
 
     Counts are whole numbers, so that their sum over blocks does not depend on the order.
     """
+    twin = _compare_on_device(space, image, rows, k)
+    if twin is not None:
+        return twin
     n, m = space.n, len(rows)
     loops = compiled(_LOOPS)
     of_embedding, of_data = np.empty((m, k), dtype=np.int32), np.empty((m, k), dtype=np.int32)
     points, correlation, sums = np.empty(m), np.empty(m), np.empty((6, m))
-    weights = 1.0 / np.arange(1, n - 1)
-    weights /= weights.sum()
+    weights = _weights(n)
     parts = block_slices(m, row_step(n))
     groups = block_slices(len(parts), -(-len(parts) // GROUPS))
     kept = np.zeros((len(groups), n - 2), dtype=np.int64)
@@ -327,6 +332,44 @@ def compare_all(space: Space, image: Space, rows: Ints, k: int, n_jobs: int | No
 
     with single_threaded_blas():
         run_blocks(work, len(groups), n_jobs=n_jobs)
-    q_nx = kept.sum(axis=0) / (m * np.arange(1, n - 1))
-    curve = NeighborhoodCurve(q_nx, float(_beyond_chance(q_nx) @ weights), points)
+    return _comparison(of_embedding, of_data, kept.sum(axis=0), points, correlation, sums)
+
+
+def _weights(n: int) -> Floats:
+    """Of the sizes K = 1..n-2 in the area: 1 / K, summing to 1."""
+    weights = 1.0 / np.arange(1, n - 1)
+    return np.asarray(weights / weights.sum())
+
+
+def _comparison(
+    of_embedding: NDArray[np.int32],
+    of_data: NDArray[np.int32],
+    kept: Ints,
+    points: Floats,
+    correlation: Floats,
+    sums: Floats,
+) -> Comparison:
+    n, m = len(kept) + 2, len(points)
+    q_nx = kept / (m * np.arange(1, n - 1))
+    curve = NeighborhoodCurve(q_nx, float(_beyond_chance(q_nx) @ _weights(n)), points)
     return Comparison(NeighborRanks(of_embedding, of_data, n), curve, correlation, sums)
+
+
+def _compare_on_device(space: Space, image: Space, rows: Ints, k: int) -> Comparison | None:
+    """The same on the device of the settings, for points whose distances are Euclidean; None where the CPU has to."""
+    device = active(Run())
+    if device is None:
+        return None
+    X, Y = _euclidean(space), _euclidean(image)
+    if X is None or Y is None or X.shape[1] > MOST_COLUMNS:
+        on_cpu("a comparison of ranks", f"the device takes Euclidean points of up to {MOST_COLUMNS} columns")
+        return None
+    points = device.put(X, np.float64), device.put(Y, np.float64)
+    return _comparison(*compare_ranks(device, *points, rows, k, _weights(space.n)))
+
+
+def _euclidean(space: Space) -> AnyFloats | None:
+    """Coordinates whose distances are those of the space, where it has such."""
+    if not isinstance(space, PointSpace) or space.source.metric.finish is not None:
+        return None
+    return None if space.source.metric.feature_map is None else np.ascontiguousarray(space.source.features())

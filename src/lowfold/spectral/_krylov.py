@@ -14,6 +14,7 @@ from typing import cast
 import numpy as np
 
 from lowfold._core.types import Floats
+from lowfold._cuda._device import on_host
 
 Apply = Callable[[Floats], Floats]
 
@@ -81,9 +82,17 @@ def _orthonormal_columns(V: Floats, smallest: float) -> Floats:
     if not kept.any():
         return V[:, :0]
     V = V[:, kept] / lengths[kept]
-    values, U = np.linalg.eigh(V.T @ V)
+    values, U = _small_eigh(V.T @ V)
     good = values > SAME * values[-1]
     return cast("Floats", V @ (U[:, good] / np.sqrt(values[good])))
+
+
+def _small_eigh(T: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues and vectors of a small matrix; that of a device visits the host, where such a one is faster."""
+    if isinstance(T, np.ndarray):
+        return np.linalg.eigh(T)
+    values, U = np.linalg.eigh(on_host(T))
+    return np.asarray(values, like=T), np.asarray(U, like=T)
 
 
 class _Basis:
@@ -114,7 +123,7 @@ class _Basis:
 
     def ritz(self) -> tuple[Floats, Floats]:
         """Eigenvalues of T, ascending, and their vectors in the basis."""
-        return np.linalg.eigh(self._T[: self.size, : self.size])
+        return _small_eigh(self._T[: self.size, : self.size])
 
     def restart(self, theta: Floats, S: Floats) -> None:
         """Keep only the Ritz vectors V S, whose T is diag(theta)."""

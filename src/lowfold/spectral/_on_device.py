@@ -31,7 +31,7 @@ def tries_on_device(problem: Problem, run: Run) -> Iterator[Try]:
     if device is None or (problem.n < SMALL and run.solver == "auto"):
         return
     op = problem.op
-    bottom = isinstance(op, (SparseOperator, DeviceSparse)) and op.psd and not problem.largest
+    bottom = isinstance(op, SparseOperator) and op.psd and not problem.largest
     name = ("shift_invert" if bottom else "krylov") if run.solver == "auto" else run.solver
     solve = {"shift_invert": shift_invert_on_device, "krylov": krylov_on_device}.get(name)
     if solve is None or (name == "shift_invert" and not bottom):
@@ -65,7 +65,7 @@ def sparse_on(device: Device, op: SparseOperator) -> DeviceSparse:
     """The matrix of a sparse operator on the device."""
     A = op.matrix
     indptr, indices = device.put(A.indptr, np.int64), device.put(A.indices, np.int32)
-    return DeviceSparse(device, indptr, indices, device.put(A.data, np.float64), op.psd, op.bound)
+    return DeviceSparse(device, indptr, indices, device.put(A.data, np.float64), psd=op.psd, bound=op.bound)
 
 
 def matrix_on(device: Device, distances: NDArray[np.floating]) -> DeviceMatrix:
@@ -111,9 +111,21 @@ def shift_invert_on_device(problem: Problem) -> Ritz:
     return Ritz(device.get(values), device.get(V @ S), found.iterations + 1, found.converged)
 
 
+def scattered(device: Device, n: int, width: int) -> Array:
+    """A block of numbers in (-1/2, 1/2) that is the same every time: Steele, Lea & Flood's mixing of 64 bits."""
+    x = device.xp.arange(n * width, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
+    x ^= x >> np.uint64(31)
+    return ((x >> np.uint64(11)).astype(np.float64) * 2.0**-53 - 0.5).reshape(n, width)
+
+
 def _krylov(device: Device, problem: Problem, apply: Any, width: int, tol: float, max_basis: int, sign: float) -> Ritz:
+    guess = getattr(problem.op, "start", None)
+    block = guess(width) if guess is not None and problem.largest else None
+    start = scattered(device, problem.n, width) if block is None else device.put(block)
     ritz = block_krylov(
-        apply, device.put(problem.start(width)), problem.wanted, null=device.put(problem.null), tol=tol,
+        apply, start, problem.wanted, null=device.put(problem.null), tol=tol,
         max_basis=max(max_basis, LEAST_BASIS),
     )  # fmt: skip
     products = None if ritz.products is None else device.get(sign * ritz.products)

@@ -134,11 +134,8 @@ extern "C" __global__ void __launch_bounds__(256) factor_rest(double *front, con
     __shared__ double A[32][ROWS_A], B[32][ROWS_A];
     int j = first + blockIdx.x, x = nx[j], f = x + ns[j];
     if (k0 >= x || (f <= most && x <= BLOCK)) return;
-    int b = min(BLOCK, x - k0), ti = (int)((sqrtf(8.f * blockIdx.y + 1.f) - 1.f) * 0.5f);
-    while ((ti + 1) * (ti + 2) / 2 <= (int)blockIdx.y) ti++;
-    while (ti * (ti + 1) / 2 > (int)blockIdx.y) ti--;
-    int tj = blockIdx.y - ti * (ti + 1) / 2, r0 = k0 + b + ti * 64, c0 = k0 + b + tj * 64;
-    if (r0 >= f) return;
+    int b = min(BLOCK, x - k0), r0 = k0 + b + blockIdx.y * 64, c0 = k0 + b + blockIdx.z * 64;
+    if (r0 >= f || c0 > r0) return;
     int tid = threadIdx.x, lane = tid & 31, w = tid >> 5, wr = (w & 1) * 32, wc = (w >> 1) * 16, q = lane >> 2, t = lane & 3;
     double *G = front + off[j], o[4][2][2];
 #pragma unroll

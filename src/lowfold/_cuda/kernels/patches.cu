@@ -100,3 +100,79 @@ extern "C" __global__ void __launch_bounds__(64) tangents32(const double *X, int
 {
     tangents<32, 2>(X, count, columns, members, K, d, tolerance, V, rest);
 }
+// Affine weights of the first member of each patch among the others: (C + reg tr(C) I) w = 1, divided by the sum of w; one
+// warp a patch, Cholesky with a row a lane. B = (1, -w); error = |x - sum w_j x_j|. A point that coincides with another
+// member takes weight 1 on the first such.
+template <int M, int WARPS>
+static __device__ __forceinline__ void weights(const double *X, int count, int columns, const int *members, int K, double reg, double *B, double *error)
+{
+    __shared__ double As[WARPS][M][M + 1];
+    constexpr int ENTRIES = M * M / 32;
+    int w = threadIdx.x >> 5, lane = threadIdx.x & 31, i = blockIdx.x * WARPS + w, k = K - 1;
+    if (i >= count) return;
+    double(*A)[M + 1] = As[w];
+    const double *centre = X + (long long)members[(long long)i * K] * columns;
+    const double *mine = X + (long long)members[(long long)i * K + min(lane + 1, k)] * columns;
+    double sum[ENTRIES];
+#pragma unroll
+    for (int t = 0; t < ENTRIES; t++) sum[t] = 0;
+    for (int c = 0; c < columns; c++) {
+        double x = lane < k ? mine[c] - centre[c] : 0;
+#pragma unroll
+        for (int t = 0; t < ENTRIES; t++) {
+            int p = lane + 32 * t;
+            double a = __shfl_sync(ALL_LANES, x, p / M), b = __shfl_sync(ALL_LANES, x, p % M);
+            sum[t] += a * b;
+        }
+    }
+#pragma unroll
+    for (int t = 0; t < ENTRIES; t++) {
+        int p = lane + 32 * t;
+        A[p / M][p % M] = sum[t];
+    }
+    __syncwarp();
+    double own = lane < k ? A[lane][lane] : 0, trace = warp_sum(own);
+    unsigned same = __ballot_sync(ALL_LANES, lane < k && own == 0);
+    if (lane < k) A[lane][lane] = own + (trace > 0 ? reg * trace : 1.0);
+    __syncwarp();
+    double b = 1;
+    for (int j = 0; j < k; j++) {
+        double root = sqrt(A[j][j]);
+        __syncwarp();
+        if (lane == j) A[j][j] = root;
+        if (lane > j && lane < k) A[lane][j] /= root;
+        __syncwarp();
+        if (lane > j && lane < k)
+            for (int c = j + 1; c <= lane; c++) A[lane][c] -= A[lane][j] * A[c][j];
+        __syncwarp();
+        double y = __shfl_sync(ALL_LANES, b, j) / root;
+        if (lane == j) b = y;
+        if (lane > j && lane < k) b -= A[lane][j] * y;
+    }
+    for (int j = k - 1; j >= 0; j--) {
+        double y = __shfl_sync(ALL_LANES, b, j) / A[j][j];
+        if (lane == j) b = y;
+        if (lane < j) b -= A[j][lane] * y;
+    }
+    b /= warp_sum(lane < k ? b : 0.0);
+    if (same) b = lane == __ffs((int)same) - 1;
+    if (lane >= k) b = 0;
+    double left = 0;
+    for (int c = 0; c < columns; c++) {
+        double miss = warp_sum(lane < k ? b * (mine[c] - centre[c]) : 0.0);
+        left += miss * miss;
+    }
+    if (lane == 0) {
+        B[(long long)i * K] = 1;
+        error[i] = sqrt(left);
+    }
+    if (lane < k) B[(long long)i * K + 1 + lane] = -b;
+}
+extern "C" __global__ void __launch_bounds__(128) weights16(const double *X, int count, int columns, const int *members, int K, double reg, double *B, double *error)
+{
+    weights<16, 4>(X, count, columns, members, K, reg, B, error);
+}
+extern "C" __global__ void __launch_bounds__(64) weights32(const double *X, int count, int columns, const int *members, int K, double reg, double *B, double *error)
+{
+    weights<32, 2>(X, count, columns, members, K, reg, B, error);
+}
