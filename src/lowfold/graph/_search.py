@@ -79,11 +79,11 @@ def nearest(
         found = _on_device(F, None if queries is None else Q, k, exponent, run) if search == "auto" else None
         if found is None:
             backend = select_search(source.n, F.shape[1]) if search == "auto" else search
-            squared, index, recall = FINDERS[backend](F, Q, k, queries is None, run, progress)
-            distances, index = finished(squared, index, exponent, source.metric.finish)
+            squared, near, recall = FINDERS[backend](F, Q, k, queries is None, run, progress)
+            distances, index = finished(squared, near, exponent, source.metric.finish)
         else:
-            (distances, index, tied), recall = found, 1.0
-            distances, index = settled(distances, index, source.metric.finish, tied)
+            distances, index = settled(found[0], found[1], source.metric.finish, found[2])
+            recall = 1.0
     m = len(index)
     columns = index.astype(np.int32, copy=False).ravel()
     return Neighbors(np.arange(0, m * k + 1, k), columns, distances.ravel(), source.n, recall)
