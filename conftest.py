@@ -8,6 +8,7 @@ from __future__ import annotations
 import doctest
 import importlib.util
 import os
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
@@ -44,3 +45,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         if isinstance(unexpected.exc_info[1], MissingExtra):
             pytest.skip(str(unexpected.exc_info[1]))
         raise
+
+
+@pytest.fixture
+def heard() -> Generator[None, None, None]:
+    """Ctrl-C does what it does in a terminal: a shell that starts the tests in the background makes them ignore it."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)

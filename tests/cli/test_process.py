@@ -63,6 +63,7 @@ def test_a_reader_that_stops_early_is_no_error_in_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+@pytest.mark.usefixtures("heard")
 def test_ctrl_c_ends_with_130_and_leaves_no_file(tmp_path: Path) -> None:
     run("datasets", "swiss_roll", "--n", "6000", "--out", "roll.csv", cwd=tmp_path)
     process = subprocess.Popen(

@@ -35,7 +35,7 @@ def pressed() -> Iterator[PressesCtrlC]:
     event.unregister("numba:run_pass", listener)
 
 
-def test_it_is_heard_when_the_loop_is_whole(pressed: PressesCtrlC) -> None:
+def test_it_is_heard_when_the_loop_is_whole(pressed: PressesCtrlC, heard: None) -> None:
     from lowfold._core.jit import compiled
 
     compiled("lowfold.graph._path_loops")  # whatever is compiled by lowfold listens from then on

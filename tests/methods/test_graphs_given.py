@@ -47,7 +47,7 @@ def test_a_sparse_graph_is_used_whole(name: str) -> None:
 def test_new_points_of_a_whole_graph_use_all_their_edges() -> None:
     X = np.random.default_rng(0).uniform(size=(200, 2))
     N = find_neighbors(X, radius=0.25)
-    model = lowfold.LaplacianEigenmaps(2, metric="precomputed").fit(N.to_scipy())
+    model = lowfold.LaplacianEigenmaps(2, metric="precomputed", scale="mean").fit(N.to_scipy())
     points = lowfold.LaplacianEigenmaps(2, radius=0.25, scale=model.scale_).fit(X)
     new = np.random.default_rng(1).uniform(0.2, 0.8, size=(10, 2))
     D = np.linalg.norm(new[:, None] - X, axis=2)

@@ -122,7 +122,7 @@ def test_symmetric_eigenvectors_over_the_first_are_the_walks(seed: int) -> None:
 def test_clustering_uses_the_eigenmaps_and_the_trivial_vector(seed: int) -> None:
     X = np.random.default_rng(seed).normal(size=(80, 2))
     clusters = lowfold.SpectralClustering(4, n_neighbors=12).fit(X)
-    eigenmaps = lowfold.LaplacianEigenmaps(3, n_neighbors=12).fit(X)
+    eigenmaps = lowfold.LaplacianEigenmaps(3, n_neighbors=12, scale="mean").fit(X)
     assert same(clusters.embedding_[:, 1:], eigenmaps.embedding_)
     assert np.ptp(clusters.embedding_[:, 0]) < 1e-12
 
@@ -143,7 +143,7 @@ def test_hessian_lle_with_as_many_neighbours_as_functions_is_ltsa(seed: int) -> 
 def test_lpp_with_more_features_than_points_is_laplacian_eigenmaps(seed: int) -> None:
     """Linear functions of independent rows are all functions."""
     X = np.random.default_rng(seed).normal(size=(30, 60))
-    eigenmaps = lowfold.LaplacianEigenmaps(2, n_neighbors=6).fit(X)
+    eigenmaps = lowfold.LaplacianEigenmaps(2, n_neighbors=6, scale="mean").fit(X)
     linear = lowfold.LPP(2, n_neighbors=6, energy=1).fit(X)
     Y, Z = linear.embedding_, eigenmaps.embedding_
     assert same(Y - Y.mean(axis=0), Z - Z.mean(axis=0))
@@ -158,7 +158,7 @@ def test_kernel_lpp_is_between_lpp_and_laplacian_eigenmaps(seed: int) -> None:
     Y = lowfold.LPP(2, n_neighbors=8).fit_transform(X)
     assert same(linear - linear.mean(axis=0), Y - Y.mean(axis=0))
     rich = lowfold.KernelLPP(2, n_neighbors=8, kernel="laplacian", gamma=2.0, reg=1e-12).fit_transform(X)
-    Z = lowfold.LaplacianEigenmaps(2, n_neighbors=8).fit_transform(X)
+    Z = lowfold.LaplacianEigenmaps(2, n_neighbors=8, scale="mean").fit_transform(X)
     assert span(rich - rich.mean(axis=0), Z - Z.mean(axis=0)) < 1e-3
 
 

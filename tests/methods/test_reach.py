@@ -83,7 +83,7 @@ def test_outliers_of_a_table_hold_no_coordinate(name: str, seed: int) -> None:
             assert len(held_by_few(lowfold.DiffusionMaps(2, scale="mean").fit(X).embedding_)) > 0
 
 
-@pytest.mark.parametrize(("name", "exact"), [("LaplacianEigenmaps", 0.05), ("DiffusionMaps", 1e-5)])
+@pytest.mark.parametrize(("name", "exact"), [("LaplacianEigenmaps", 0.1), ("DiffusionMaps", 1e-5)])
 def test_new_points_where_the_kernel_is_wider(name: str, exact: float) -> None:
     X = tailed_sheet(43, "student")
     model = getattr(lowfold, name)(2).fit(X)

@@ -72,6 +72,7 @@ def test_new_points_need_no_labels() -> None:
     assert np.array_equal(model.transform(X[:5]), model.embedding_[:5])
 
 
+@pytest.mark.filterwarnings("ignore:coordinate .* tells 3 points or fewer:lowfold._core.errors.AccuracyWarning")
 def test_a_point_without_its_kind() -> None:
     X, y = labelled(100)
     y = y.copy()

@@ -29,12 +29,18 @@ def own_reach(near: Neighbors, k: int) -> Floats:
     return np.where(near.counts > 0, near.distances[np.maximum(last, 0)], 0.0)
 
 
+def regular_reach(t: Floats) -> float:
+    """The distance to the k-th neighbour (t) that REGULAR of the points have: for graphs that are cut at k anyway."""
+    reach = float(np.quantile(t, REGULAR))
+    return reach if reach > 0 else float(t.max(initial=0.0)) or 1.0
+
+
 def common_reach(source: Source | None, t: Floats, k: int) -> float:
-    """The distance to the k-th neighbour (t) that REGULAR of the points have, or that at which points have
-    MOST k neighbours or one in SHARE of all points on average, if that is shorter; at least the median of t.
+    """The regular reach, or that at which points have MOST k neighbours or one in SHARE of all points on average, if
+    that is shorter; at least the median of t.
     """
     n = len(t)
-    reach = float(np.quantile(t, REGULAR))
+    reach = regular_reach(t)
     room = min(MOST * k, max(n // SHARE, k))
     if source is not None and not isinstance(source, Measured) and room < n - 1:
         rows, columns = (np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64)) for most in (SAMPLE, AMONG))
@@ -43,8 +49,7 @@ def common_reach(source: Source | None, t: Floats, k: int) -> float:
         else:
             D = source.subset(columns).rows(source.subset(rows).X)
         reach = min(reach, float(np.quantile(D[np.isfinite(D)], (room + 1) / n)))
-    reach = max(reach, float(np.median(t)))
-    return reach if reach > 0 else float(t.max(initial=0.0)) or 1.0
+    return max(reach, float(np.median(t)))
 
 
 def in_widths(graph: Graph, local: Floats | None) -> Graph:

@@ -21,9 +21,9 @@ from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._connect import find_bridges
 from lowfold.graph._neighborhoods import default_neighbors
 from lowfold.graph._radius import within_radius
-from lowfold.graph._reach import common_reach, own_reach
+from lowfold.graph._reach import common_reach, own_reach, regular_reach
 from lowfold.graph._search import nearest
-from lowfold.graph._source import Measured, Pairs, Points, Source
+from lowfold.graph._source import Blocks, Pairs, Points, Source
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._diffusion import (
     DECAY,
@@ -310,8 +310,10 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
     def _automatic(self, data: Connected) -> Profile:
         """One scale, wider at points whose neighbours are farther than the reach."""
         t = own_reach(data.neighbors, self._tuning(data))
-        reach = common_reach(data.source, t, self._tuning(data))
-        wide = self._widened() and not isinstance(data.source, Measured)
+        known = isinstance(data.source, (Points, Pairs, Blocks))  # all pairs, that is
+        joined = (self._by_reach() or self._all_pairs()) and known
+        reach = common_reach(data.source, t, self._tuning(data)) if joined else regular_reach(t)
+        wide = self._widened()
         return Profile(self.weights, reach**2 / DECAY, np.maximum(1.0, t / reach) if wide else None)
 
     def _tuning(self, data: Connected) -> int:

@@ -16,8 +16,8 @@ from lowfold._core.operators import SparseOperator
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph._reach import common_reach, in_widths, own_reach
-from lowfold.graph._source import AFFINITY, Measured
+from lowfold.graph._reach import in_widths, own_reach, regular_reach
+from lowfold.graph._source import AFFINITY
 from lowfold.graph._weights import Weights, laplacian, normalized_laplacian
 from lowfold.kernels._diffusion import DECAY
 from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
@@ -142,11 +142,9 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, GraphMet
             return float(self.scale), None
         if self.scale == "mean" or self._weighting() != "heat":
             return auto_scale(data.unbridged), None
-        k = self._tuning(data)
-        t = own_reach(data.neighbors, k)
-        reach = common_reach(data.source, t, k)
-        wide = not isinstance(data.source, Measured)
-        return reach**2 / DECAY, np.maximum(1.0, t / reach) if wide else None
+        t = own_reach(data.neighbors, self._tuning(data))
+        reach = regular_reach(t)
+        return reach**2 / DECAY, np.maximum(1.0, t / reach)
 
     def _tuning(self, data: Connected) -> int:
         """The neighbour whose distance is a point's own reach."""
