@@ -122,6 +122,8 @@ def compiled(module: str) -> ModuleType:
     A user's own NUMBA_CACHE_DIR is respected. A read-only home is no error: Numba then compiles in every process.
     """
     if module in sys.modules:
+        if not _clock.registered:  # it was imported by its name, as doctests do
+            _listen()
         return sys.modules[module]
     start = time.perf_counter()
     import numba

@@ -31,8 +31,7 @@ def own_reach(near: Neighbors, k: int) -> Floats:
 
 def regular_reach(t: Floats) -> float:
     """The distance to the k-th neighbour (t) that REGULAR of the points have: for graphs that are cut at k anyway."""
-    reach = float(np.quantile(t, REGULAR))
-    return reach if reach > 0 else float(t.max(initial=0.0)) or 1.0
+    return _positive(float(np.quantile(t, REGULAR)), t)
 
 
 def common_reach(source: Source | None, t: Floats, k: int) -> float:
@@ -49,7 +48,12 @@ def common_reach(source: Source | None, t: Floats, k: int) -> float:
         else:
             D = source.subset(columns).rows(source.subset(rows).X)
         reach = min(reach, float(np.quantile(D[np.isfinite(D)], (room + 1) / n)))
-    return max(reach, float(np.median(t)))
+    return _positive(max(reach, float(np.median(t))), t)
+
+
+def _positive(reach: float, t: Floats) -> float:
+    """Where most points are repeated, the longest distance; 1 where all are one point."""
+    return reach if reach > 0 else float(t.max(initial=0.0)) or 1.0
 
 
 def in_widths(graph: Graph, local: Floats | None) -> Graph:
