@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE / "_ext"))
+sys.path[:0] = [str(HERE / "_ext"), str(HERE)]  # what makes pages, and `figures`
 
 from lowfold import __version__  # noqa: E402 # after the path is set
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import lowfold
 
-DRAWING = ("failures.py", "method_pictures.py")
+DRAWING = ("failures.py", "figure_pages.py", "method_pictures.py", "turned.py")
 PACKAGES = ("numpy", "scipy", "scikit-learn", "matplotlib")
 
 
@@ -21,7 +21,9 @@ def digest() -> str:
     """One word for everything that a picture depends on."""
     package = Path(lowfold.__file__).parent
     files = [path for path in sorted(package.rglob("*.py")) if path.parent.name != "cli"]
-    parts = [path.read_bytes() for path in [*files, *(Path(__file__).with_name(name) for name in DRAWING)]]
+    here = Path(__file__).parent
+    drawing = [*(here / name for name in DRAWING), *sorted((here.parent / "figures").glob("*.py"))]
+    parts = [path.read_bytes() for path in [*files, *drawing]]
     words = [f"{name}{version(name)}".encode() for name in PACKAGES]
     return hashlib.sha256(b"".join(parts + words)).hexdigest()[:16]
 

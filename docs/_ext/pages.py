@@ -7,12 +7,13 @@ from typing import Any
 
 import api_pages
 import failures
+import figure_pages
 import measured
 import method_pages
 import truth
 
 HERE = Path(__file__).resolve().parent.parent
-MAKERS = (failures.write, measured.write, method_pages.write, api_pages.write, truth.write)
+MAKERS = (failures.write, measured.write, method_pages.write, figure_pages.write, api_pages.write, truth.write)
 
 
 def write_if_new(path: Path, text: str) -> None:
