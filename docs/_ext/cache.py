@@ -12,31 +12,29 @@ from typing import Any
 
 import lowfold
 
-DRAWING = ("failures.py", "figure_pages.py", "method_pictures.py", "turned.py")
 PACKAGES = ("numpy", "scipy", "scikit-learn", "matplotlib")
 
 
 @cache
-def digest() -> str:
-    """One word for everything that a picture depends on."""
+def digest(*drawing: Path) -> str:
+    """One word for everything that a picture depends on: lowfold, the files that draw it, the packages below."""
     package = Path(lowfold.__file__).parent
     files = [path for path in sorted(package.rglob("*.py")) if path.parent.name != "cli"]
-    here = Path(__file__).parent
-    drawing = [*(here / name for name in DRAWING), *sorted((here.parent / "figures").glob("*.py"))]
     parts = [path.read_bytes() for path in [*files, *drawing]]
     words = [f"{name}{version(name)}".encode() for name in PACKAGES]
     return hashlib.sha256(b"".join(parts + words)).hexdigest()[:16]
 
 
-def drawn(folder: Path, name: str, draw: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
+def drawn(folder: Path, name: str, draw: Callable[[Path], dict[str, Any]], *drawing: Path) -> dict[str, Any]:
     """What `draw(path of the picture)` had to say, from the notes of last time where nothing has changed."""
+    now = digest(*drawing)
     picture, notes = folder / "pictures" / f"{name}.png", folder / "cache" / f"{name}.json"
     if picture.exists() and notes.exists():
         known: dict[str, Any] = json.loads(notes.read_text(encoding="utf-8"))
-        if known["digest"] == digest():
+        if known["digest"] == now:
             return known
     for path in (picture, notes):
         path.parent.mkdir(parents=True, exist_ok=True)
-    said = {**draw(picture), "digest": digest()}
+    said = {**draw(picture), "digest": now}
     notes.write_text(json.dumps(said), encoding="utf-8")
     return said

@@ -146,7 +146,7 @@ def _finding(case: Case, X: Any) -> str:
 
 
 def _section(case: Case, folder: Path) -> str:
-    notes = drawn(folder, f"wrong_{case.key}", lambda path: _draw(case, path))
+    notes = drawn(folder, f"wrong_{case.key}", lambda path: _draw(case, path), Path(__file__))
     said = fenced("\n".join(notes["said"]), "text") if notes["said"] else "nothing while it is fitted."
     parts = [
         f"## {case.title}",

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
+import re
+from functools import cache
 from pathlib import Path
 
+from figures import FIGURES
 from markup import body, docstring, escape, fenced, fields, table
 from method_pictures import picture
+from turned import picture as turned
 
 import lowfold
 from lowfold.methods.registry import REGISTRY, Entry
 
+COSTS = Path(__file__).resolve().parents[1] / "costs.csv"  # written by tools/costs.py
 HEADER = ("method", "family", "preserves", "parameters", "inputs", "eigenvectors kept", "new points", "inverse")
 
 # Parameters that nearly every method has; the page names them once, above the table.
@@ -19,6 +25,15 @@ SHARED = {
     "solver", "symmetrize", "tol", "verbose",
 }  # fmt: skip
 
+# What the titles of the remade figures call a method, where that is not its name.
+TITLES = {
+    "HessianLLE": "Hessian LLE",
+    "LLE": "(?<!Hessian )LLE",
+    "LaplacianEigenmaps": "Laplacian eigenmaps",
+    "DiffusionMaps": "Diffusion maps",
+    "LandmarkMVU": "MVU by landmarks",
+    "MVU": "MVU(?! by landmarks)",
+}
 # How a new point is placed; what is not named here follows from the family.
 PLACED = {
     "ClassicalMDS": "row of distances",
@@ -129,6 +144,30 @@ def _pictured(entry: Entry, folder: Path) -> str:
     return f"{shown}\n\nParameters as they come; colours are the place along the roll, or the digit.{heard}"
 
 
+@cache
+def _measured() -> dict[str, list[list[str]]]:
+    """Method -> rows of (points, CPU seconds, peak in MB)."""
+    with COSTS.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    return {name: [row[1:] for row in rows if row[0] == name] for name in dict.fromkeys(row[0] for row in rows)}
+
+
+def _costs(entry: Entry) -> str:
+    rows = _measured().get(entry.name, [])
+    if not rows:
+        return ""
+    lines = [(f"{int(n):,}", f"{float(cpu):.2g}", f"{max(float(mb), 1):.0f}") for n, cpu, mb in rows]
+    head = "One fit of a Swiss roll on two shared cores, parameters as they come, compiling apart. Seconds are of the "
+    what = "processor, over all threads; memory is the peak above what was held before."
+    return f"{head}{what}\n\n" + table(("points", "CPU seconds", "peak, MB"), lines)
+
+
+def _remade(entry: Entry) -> str:
+    """Figures of the texts that show the method."""
+    shown = [one for one in FIGURES if re.search(rf"\b{TITLES.get(entry.name, entry.name)}\b", one.title)]
+    return ", ".join(f"[{one.number}](../figures/{one.key}.md) ({escape(one.title)})" for one in shown)
+
+
 def page(entry: Entry, folder: Path) -> str:
     """The page of one method."""
     doc = docstring(getattr(lowfold, entry.name))
@@ -136,10 +175,13 @@ def page(entry: Entry, folder: Path) -> str:
         "": body(doc),
         "At a glance": _facts(entry),
         "On three data sets": _pictured(entry, folder),
+        "Parameters turned up and down": turned(entry, folder),
+        "Costs": _costs(entry),
         "How it is computed": _formula(entry),
         "Example": fenced("\n".join(doc["Examples"]), "python") if doc["Examples"] else "",
         "Parameters": _parameters(entry),
         "Attributes": fields(doc, "Attributes"),
+        "In the texts": _remade(entry),
         "Publication": f"{escape(entry.citation)}. `lowfold cite {entry.module.replace('_', '-')}` prints:\n\n"
         + fenced(lowfold.cite(entry.name), "bibtex"),
     }

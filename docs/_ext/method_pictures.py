@@ -84,5 +84,5 @@ def _draw(entry: Entry, path: Path) -> dict[str, Any]:
 
 def picture(entry: Entry, folder: Path) -> dict[str, list[str]]:
     """Draw it; what the method said to each data set."""
-    said: dict[str, list[str]] = drawn(folder, entry.module, lambda path: _draw(entry, path))["said"]
+    said: dict[str, list[str]] = drawn(folder, entry.module, lambda path: _draw(entry, path), Path(__file__))["said"]
     return said

@@ -55,7 +55,7 @@ def noise(method: str, size: float, names: Sequence[str] = tuple(FOUR)) -> Any:
 def ordered() -> Drawn:
     """A shuffled sequence of images put in order by LLE."""
     turn = lowfold.datasets.rotating_object(120, random_state=0, image_shape=(32, 32))
-    half = turn.parameters[:, 0] < np.pi
+    half = turn.parameters[:, 0] < 0
     X, images, angle = turn.X[half], turn.images[half], turn.parameters[half, 0]
     found = lowfold.apps.order_collection(X, "LLE", closed=False, n_neighbors=8)
     figure, axes = sheet(12, across=12, side=1.0)

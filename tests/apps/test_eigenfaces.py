@@ -179,3 +179,37 @@ def test_bad_images_end_in_words() -> None:
         Eigenfaces.fit(np.where(images > 0, np.nan, images), who)
     with pytest.raises(InvalidInput, match="cannot be called 'unknown'"):
         Eigenfaces.fit(images, ["unknown", *who[1:]])
+
+
+SLOW = ("quotient", "wavelet", "variation")
+
+
+@pytest.mark.parametrize("light", SLOW)
+@pytest.mark.parametrize("seed", [3, 4])
+def test_slowly_changing_light_is_left_out(light: str, seed: int) -> None:
+    """Wang (2012), Section 5.3.2: a picture is reflectance times light; persons differ in detail, light does not."""
+    rng = np.random.default_rng(seed)
+    detail = np.exp(0.5 * np.repeat(np.repeat(rng.normal(size=(8, 16, 16)), 2, axis=1), 2, axis=2))
+    y, x = np.mgrid[:32, :32] / 32
+    lit = np.exp(rng.normal(0, 1.5, (48, 1, 1)) * x + rng.normal(0, 1.5, (48, 1, 1)) * y)
+    images, who = detail[np.arange(48) % 8] * lit, np.arange(48) % 8
+    train = np.arange(48) < 24
+    right = {}
+    for way in ("contrast", light):
+        model = Eigenfaces.fit(images[train], who[train], n_components=15, light=way)
+        right[way] = (model.recognise(images[~train]).nearest == who[~train].astype(str)).mean()
+    assert right[light] == 1
+    assert right["contrast"] < 0.9
+
+
+def test_large_discs_are_light_and_small_ones_detail() -> None:
+    """Closed form of total variation with weight w: a disc goes into the details where its radius is below 2 / w."""
+    from lowfold.apps._light import _small_scales
+
+    y, x = np.mgrid[:64, :64] - 31.5
+    kept = []
+    for radius in (4, 16):  # the reach of an image of 64 pixels is 8
+        disc = np.where(x**2 + y**2 < radius**2, 200.0, 100.0)
+        kept.append(abs(_small_scales(disc[None])[0, 32, 32]) / np.log(2))  # the rim is not round on pixels
+    assert kept[0] > 0.98
+    assert kept[1] < 0.01

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 import re
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -77,3 +79,30 @@ def test_docstrings_keep_their_words(markup: ModuleType) -> None:
     assert markup.paragraphs("x --a--> y").startswith("```text")
     assert markup.paragraphs(">>> 1 + 1\n2").startswith("```python")
     assert markup.table(("a",), [("b\nc",)]) == "| a |\n| --- |\n| b c |"
+
+
+FIGURES = ROOT / "docs" / "figures"
+
+
+def test_every_remade_figure_has_words_and_a_function() -> None:
+    words = tomllib.loads((FIGURES / "words.toml").read_text(encoding="utf-8"))["figure"]
+    keys = [one["key"] for one in words]
+    made = re.findall(
+        r'^    "(\w+)": Made\(', "\n".join(p.read_text("utf-8") for p in FIGURES.glob("*.py")), re.MULTILINE
+    )
+    tables = {key for key in keys if key.startswith("wang_table_15")}  # made in a loop over what was printed
+    assert len(keys) == len(set(keys))
+    assert set(keys) == set(made) | tables
+    assert all(one[name] for one in words for name in ("number", "title", "setting", "printed", "verdict"))
+
+
+def test_tests_and_figures_of_the_list_of_entries_exist() -> None:
+    keys = {one["key"] for one in tomllib.loads((FIGURES / "words.toml").read_text(encoding="utf-8"))["figure"]}
+    with (ROOT / "docs" / "truth.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        assert set(row["figures"].split()) <= keys, row
+        for place in [*row["tests"].split(), *row["home of its topic"].split()]:
+            path, _, name = place.partition("::")
+            assert (ROOT / path).exists(), row
+            assert not name or f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), row

@@ -125,8 +125,10 @@ class Eigenfaces:
             images, made orthonormal. A random plane of pixels is as good for telling persons apart, and says nothing
             about what is a face.
         kind : {"gaussian", "sign", "sparse"}, the random entries of the other two bases.
-        light : {"as_is", "contrast", "histogram"}
-            Images as they are; each brought to mean 0 and variance 1; or to equally many pixels of every grey.
+        light : {"as_is", "contrast", "histogram", "quotient", "wavelet", "variation"}
+            Images as they are; each brought to mean 0 and variance 1; or to equally many pixels of every grey. The
+            last three leave out what changes slowly from place to place, as light does: by the blurred image, by the
+            coarse wavelets (extra `wavelets`), or by total variation.
         skip : int
             So many leading components are left out when persons are compared: under changing light they hold the light.
         metric : {"euclidean", "mahalanobis", "cosine"}, of weights; "mahalanobis" divides them by their deviations.
@@ -148,7 +150,7 @@ class Eigenfaces:
         check_limits("Eigenfaces", given | {"metric": metric, "rule": rule, "keep": keep}, LIMITS)
         X, shape = _rows(images, image_shape)
         names = _names(persons, len(X))
-        X = even_light(X, light)
+        X = even_light(X, light, shape)
         rng = generator(random_state)
         plane = _plane(X, n_components, basis, kind, rng)
         d = len(plane[1])
@@ -192,7 +194,7 @@ class Eigenfaces:
     def reconstruct(self, images: ArrayLike, n_components: Sequence[int] | None = None) -> Floats:
         """Images as the first components tell them: (len(n_components), n, *image_shape); None is all of them.
 
-        With light="contrast" or "histogram" these are the evened images.
+        With any other light than "as_is" these are the evened images.
         """
         Z = self.project(images)
         counts = [len(self.basis)] if n_components is None else list(n_components)
@@ -222,7 +224,7 @@ class Eigenfaces:
     # Inside -------------------------------------------------------------------------------------------------------
 
     def _read(self, images: ArrayLike) -> Floats:
-        return even_light(_rows(images, self.image_shape)[0], self.light)
+        return even_light(_rows(images, self.image_shape)[0], self.light, self.image_shape)
 
     def _nearest(self, Z: Floats, weights: Floats, persons: Names) -> tuple[Names, Floats]:
         """The nearest person to each row of weights, and the distance."""
