@@ -97,7 +97,7 @@ def main() -> None:
         rows[name] = json.loads(done.stdout) if done.returncode == 0 else []
         print(name, rows[name] or done.stderr[-300:], flush=True)
         with given.out.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([HEADER, *(row for part in rows.values() for row in part)])
+            csv.writer(file, lineterminator="\n").writerows([HEADER, *(row for part in rows.values() for row in part)])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import importlib.util
 import re
 import tomllib
@@ -106,3 +107,15 @@ def test_tests_and_figures_of_the_list_of_entries_exist() -> None:
             path, _, name = place.partition("::")
             assert (ROOT / path).exists(), row
             assert not name or f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), row
+
+
+@pytest.mark.parametrize("key", ["wang_table_1_1", "wang_3_2", "wang_8_1", "vidal_4_2", "levada_ball"])
+def test_a_remade_figure_bears_out_its_sentence(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cheap ones; `make docs` checks all."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    one = next(one for one in importlib.import_module("figures").FIGURES if one.key == key)
+    made = one.made.draw()
+    assert made.rows
+    assert one.made.holds(made.rows)
+    assert not one.made.holds([dict.fromkeys(row, "9") for row in made.rows])
