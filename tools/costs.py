@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SIZES = (500, 1000, 2000, 4000)
 FIRST = 200  # the fit that compiles
 LONG = 8.0  # CPU seconds after which no larger size is tried: ten times more would follow
+SHORT = 2.0
 HEADER = ("method", "n", "cpu seconds", "peak MB")
 
 
@@ -71,6 +72,8 @@ def one(name: str) -> None:
     rows = []
     for n in SIZES:
         seconds, memory = fit(name, n)
+        if seconds < SHORT:  # once more: other routes are compiled at other sizes
+            seconds, memory = min((seconds, memory), fit(name, n))
         rows.append((name, n, round(seconds, 3), round(memory, 1)))
         if seconds > LONG:
             break
