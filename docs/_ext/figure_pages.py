@@ -7,16 +7,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import figures
 from cache import drawn
-from figures import FIGURES
+from figures import DRAWING, FIGURES
 from figures.parts import Figure, Row
 from markup import escape, fenced, table
 from sphinx.util import logging
 
 log = logging.getLogger(__name__)
 DPI = 90
-DRAWING = sorted(Path(figures.__file__).parent.glob("*.py"))
 
 HEAD = """# Figures of the texts, remade
 
@@ -52,7 +50,7 @@ def _rows(rows: Sequence[Row]) -> str:
 
 def page(one: Figure, folder: Path) -> str:
     """The page; a sentence that the numbers do not bear out is a warning, so an error."""
-    notes = drawn(folder, one.key, lambda path: _draw(one, path), *DRAWING)
+    notes = drawn(folder, one.key, lambda path: _draw(one, path), *DRAWING[one.key])
     if not one.made.holds(notes["rows"]):
         log.warning("%s, %s: the numbers no longer bear out the sentence %r", one.text, one.number, one.verdict)
     settings = [("setting", escape(one.setting)), ("printed", escape(one.printed)), ("ours", escape(one.verdict))]

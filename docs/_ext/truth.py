@@ -47,8 +47,7 @@ def _places(row: dict[str, str]) -> list[str]:
 
 def _table(rows: Sequence[dict[str, str]]) -> str:
     lines = [
-        (escape(row["title"]), _code(row["home of its topic"]), _tests(row), _figures(row["figures"]))
-        for row in rows
+        (escape(row["title"]), _code(row["home of its topic"]), _tests(row), _figures(row["figures"])) for row in rows
     ]
     return table(("entry", "home of its topic", "tests", "remade"), lines)
 

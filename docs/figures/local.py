@@ -140,6 +140,12 @@ def _repeated(rows: Sequence[Row]) -> bool:
     return rows[2][ALONG] > 0.95 and rows[2][ACROSS_IT] < 0.1 and min(rows[1][KEPT], rows[3][KEPT]) > 0.85
 
 
+def _wide_enough(rows: Sequence[Row]) -> bool:
+    return (
+        rows[0][ACROSS_IT] < 0.1 and min(rows[1][ALONG], rows[1][ACROSS_IT]) > 0.75 and rows[2][ALONG] < rows[1][ALONG]
+    )
+
+
 def _hole_kept(rows: Sequence[Row]) -> bool:
     lle, hessian, isomap = column(rows, ACROSS_IT)
     return hessian > 0.99 > max(lle, isomap)
@@ -165,9 +171,7 @@ MADE: dict[str, Made] = {
     "wang_12_2": Made(noise(LE, 0.2, NO_CLUSTER), lambda rows: rows[2][KEPT] > 0.75 and rows[0][KEPT] < 0.2),
     "wang_12_3": Made(noise(LE, 0.4, NO_CLUSTER), lambda rows: 0.3 < rows[2][KEPT] < 0.5 and rows[0][KEPT] < 0.1),
     "wang_12_4": Made(grid(heights(LE, **TEN)), lambda rows: _falls(rows) and rows[2][KEPT] > 0.7),
-    "wang_12_5": Made(
-        grid(lengths("swiss_roll", ROLLS, LE, **TEN)), lambda rows: rows[0][ACROSS_IT] < 0.1 < 0.9 < rows[1][KEPT]
-    ),
+    "wang_12_5": Made(grid(lengths("swiss_roll", ROLLS, LE, **TEN)), _wide_enough),
     "wang_12_6": Made(grid(lengths("s_curve", CURVES, LE, **TEN)), _last_lost),
     "wang_13_1": Made(four(HLLE), lambda rows: _good_but_cluster(rows) and rows[2][ACROSS_IT] > 0.99),
     "wang_13_2": Made(noise(HLLE, 0.2, SHEETS), lambda rows: rows[0][ACROSS_IT] > 0.98 and rows[1][KEPT] < 0.8),
