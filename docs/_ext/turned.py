@@ -45,7 +45,7 @@ TURNED: dict[str, tuple[str, tuple[tuple[str, tuple[Any, ...]], ...]]] = {
     "ModifiedLLE": ("roll", (K,)),
     "SupervisedLLE": ("digits", (K, ("supervision", (0.0, 0.1, 1.0)))),
     "LTSA": ("roll", (K,)),
-    "HessianLLE": ("roll", (("n_neighbors", (6, 10, 25)))),
+    "HessianLLE": ("roll", (("n_neighbors", (6, 10, 25)),)),
     "LaplacianEigenmaps": ("roll", (K, ("scale", (0.3, 3.0, 30.0)), ("select", ("leading", "independent")))),
     "DiffusionMaps": ("uneven", (("alpha", (0.0, 0.5, 1.0)), ("t", (0.0, 10.0, 100.0)), K)),
     "VectorDiffusionMaps": ("roll", (("n_neighbors", (10, 20, 30)), ("t", (0.0, 1.0, 10.0)))),
