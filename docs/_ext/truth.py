@@ -15,9 +15,10 @@ LIST = Path(__file__).resolve().parent.parent / "truth.csv"
 HEAD = """# Entries of the source texts
 
 Every definition, theorem, algorithm and experiment of the texts that lowfold was written from, {n} entries. Of {named}
-it was read again which test checks them, and that test is named. Of the others the part of the code was found by the
-words of the title and the chapter: it says where to look, not that the entry is built or tested to the letter. {remade}
-entries are remade as figures; {none} have not been looked at.
+a test is named that checks them: some were written for the entry (tests/texts), the others were matched by what the
+entry asks and what the test is called. Of the rest the part of the code was found by the words of the title and the
+chapter: it says where to look, not that the entry is built or tested to the letter. {remade} entries are remade as
+figures; {none} have not been looked at.
 """
 
 
