@@ -37,7 +37,9 @@ def train(
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The model, as .npz.")],
     n_components: Annotated[float, typer.Option("--n-components", metavar="D", help="Or a share, as 0.95.")] = 50,
     size: Annotated[str | None, typer.Option(metavar="HxW", help="Resize every image, as 64x64.")] = None,
-    light: Annotated[str, typer.Option(metavar="NAME", help="as_is, contrast, histogram, quotient, wavelet or variation.")] = "as_is",
+    light: Annotated[
+        str, typer.Option(metavar="NAME", help="as_is, contrast, histogram, quotient, wavelet or variation.")
+    ] = "as_is",
     skip: Annotated[int, typer.Option(metavar="N", help="Leading components left out when comparing.")] = 0,
     basis: Annotated[str, typer.Option(metavar="NAME", help="pca, or random: pixels, samples.")] = "pca",
     metric: Annotated[str, typer.Option(metavar="NAME", help="euclidean, mahalanobis or cosine.")] = "euclidean",
