@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
@@ -54,16 +55,30 @@ class _Clock:
 
 
 class _Shield:
-    """Holds Ctrl-C back while Numba compiles or loads, and hands it on as soon as its lock is free.
+    """Holds Ctrl-C back while Numba compiles, loads or looks at the types of arguments, and hands it on afterwards.
 
-    LLVM calls back into Python there. An exception cannot leave such a call: it is lost, and the half-made function
-    ends in an error of Numba or in a fault.
+    C code calls back into Python there and does not look for exceptions: one is lost, and the half-made function ends
+    in an error of Numba or in a fault. Nothing is heard later for that: a loop could not be interrupted anyway.
     """
 
     def __init__(self) -> None:
         self._depth = 0
         self._former: Any = None
         self._held: tuple[int, FrameType | None] | None = None
+
+    def around(self, loop: Callable[..., Any]) -> Callable[..., Any]:
+        """The same function, with Ctrl-C held back until it returns."""
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if threading.current_thread() is not threading.main_thread():
+                return loop(*args, **kwargs)
+            self._enter()
+            try:
+                return loop(*args, **kwargs)
+            finally:
+                self._leave()
+
+        return call
 
     def notify(self, event: Any) -> None:
         """Called by Numba, before its lock is taken and after it is given back; signals reach the main thread only."""
@@ -108,6 +123,23 @@ def _listen() -> None:
             event.register(kind, listener)
 
 
+class Loops:
+    """The loops of a module, each called with Ctrl-C held back."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._module, name)
+        if hasattr(value, "py_func"):
+            value = _shield.around(value)
+        setattr(self, name, value)
+        return value
+
+
+_loaded: dict[str, Loops] = {}
+
+
 def ready(module: str) -> bool:
     """Whether loops of this module are loaded, or compiled by an earlier process: using them costs no wait then."""
     if module in sys.modules:
@@ -116,15 +148,13 @@ def ready(module: str) -> bool:
     return any(folder.glob(f"*/{module.rpartition('.')[2]}.*.nbi"))
 
 
-def compiled(module: str) -> ModuleType:
+def compiled(module: str) -> Loops:
     """Import a module of Numba loops, with Numba's cache pointed at the user's cache folder.
 
     A user's own NUMBA_CACHE_DIR is respected. A read-only home is no error: Numba then compiles in every process.
     """
-    if module in sys.modules:
-        if not _clock.registered:  # it was imported by its name, as doctests do
-            _listen()
-        return sys.modules[module]
+    if module in _loaded:
+        return _loaded[module]
     start = time.perf_counter()
     import numba
 
@@ -142,4 +172,5 @@ def compiled(module: str) -> ModuleType:
     finally:
         numba.config.CACHE_DIR = former
     log.info("%s loaded in %.1f s; its loops compile on first use", module, time.perf_counter() - start)
-    return loaded
+    _loaded[module] = Loops(loaded)
+    return _loaded[module]
