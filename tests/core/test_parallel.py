@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.parallel import block_seeds, block_slices, cores, resolve_jobs, run_blocks, single_threaded_blas
+from lowfold._core.parallel import block_seeds, block_slices, cores, resolve_jobs, run_blocks
 
 
 @pytest.mark.parametrize(("n", "size"), [(0, 3), (1, 3), (3, 3), (10, 3), (10, 100)])
@@ -100,10 +100,3 @@ def test_block_seeds_are_independent_and_repeat() -> None:
     b = [g.random() for g in block_seeds(np.random.default_rng(1), 50)]
     assert a == b
     assert len(set(a)) == 50
-
-
-def test_ctrl_c_in_the_middle_of_a_call_to_numba_is_no_system_error():
-    with pytest.raises(KeyboardInterrupt), single_threaded_blas():
-        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
-    with pytest.raises(SystemError), single_threaded_blas():
-        raise SystemError("another one")

@@ -7,9 +7,10 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from lowfold.optimize import descend, triangulate
+from lowfold.optimize._laplacian_solve import conjugate_gradients
 from lowfold.optimize._rows import place_rows
 from lowfold.optimize._smacof import majorise
-from lowfold.optimize._stress import Computed, EdgeTerms, Held, PairTerms, conjugate_gradients
+from lowfold.optimize._stress import Computed, EdgeTerms, Held, PairTerms
 
 
 def problem(seed: int, n: int = 30, d: int = 2) -> tuple[np.ndarray, np.ndarray]:

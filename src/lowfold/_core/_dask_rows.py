@@ -19,7 +19,7 @@ import numpy as np
 from lowfold._core.errors import InvalidInput
 from lowfold._core.extras import load_extra
 from lowfold._core.parallel import single_threaded_blas
-from lowfold._core.rows import Merge, StoredRows, block_rows, float_type, placed_in_blocks
+from lowfold._core.rows import Merge, Shaped, StoredRows, block_rows, float_type, placed_in_blocks
 from lowfold._core.types import AnyFloats, Ints
 
 INLINE = 1_000_000  # bytes of a shared value that travel with the tasks; a larger one is put on every worker first
@@ -31,7 +31,7 @@ def is_dask(X: object) -> bool:
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
 
 
-class DaskRows:
+class DaskRows(Shaped):
     """Rows whose blocks are tasks of Dask, or are read by the tasks that work on them (`over`)."""
 
     jobs: int | None = 1
@@ -58,25 +58,6 @@ class DaskRows:
         """Rows that every worker can read itself: a task reads its block, and no block is sent."""
         kept = _sent(rows)
         return cls([_Stored(kept, i) for i in range(len(rows.starts) - 1)], rows.starts, rows.columns, rows.dtype)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return int(self.starts[-1]), self.columns
-
-    @property
-    def ndim(self) -> int:
-        return 2
-
-    @property
-    def nbytes(self) -> int:
-        """Of all rows."""
-        return int(np.prod(self.shape)) * self.dtype.itemsize
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __repr__(self) -> str:
-        return f"<DaskRows: {self.shape[0]} x {self.columns}, {self.dtype}, {len(self.parts)} blocks>"
 
     def __reduce__(self) -> Any:
         raise InvalidInput("rows of a cluster belong to this session; save a model that was fitted with landmarks")

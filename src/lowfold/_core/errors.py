@@ -6,8 +6,6 @@ input are also `ValueError`, so that code written for scikit-learn keeps working
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 
@@ -91,14 +89,3 @@ def __getattr__(name: str) -> type[Warning]:
     made = type(name, (LowfoldWarning, ConvergenceWarning), {"__doc__": text, "__module__": __name__})
     globals()[name] = made
     return made
-
-
-@contextmanager
-def undisguised() -> Iterator[None]:
-    """Ctrl-C while Numba looks at the types of arguments leaves it as a SystemError; here it is itself again."""
-    try:
-        yield
-    except SystemError as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):
-            raise KeyboardInterrupt from error
-        raise

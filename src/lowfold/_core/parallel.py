@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from lowfold._core.errors import InvalidInput, undisguised
+from lowfold._core.errors import InvalidInput
 
 Progress = Callable[[float], None]
 
@@ -45,10 +45,10 @@ def resolve_jobs(n_jobs: int | None) -> int:
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """BLAS and OpenMP at one thread: the same bits whatever the machine's thread settings. Ctrl-C stays Ctrl-C."""
+    """BLAS and OpenMP at one thread: the same bits whatever the machine's thread settings."""
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1), undisguised():
+    with threadpool_limits(1):
         yield
 
 

@@ -127,19 +127,12 @@ def float_type(dtype: Any) -> np.dtype[Any]:
     return np.dtype(np.float32 if given == np.float32 else np.float64)
 
 
-class StoredRows(ABC):
-    """Rows of which one block at a time is in memory. A kind of them says how a block is read."""
+class Shaped:
+    """What rows cut at `starts` are like, wherever they are."""
 
-    jobs: int | None = None
-
-    def __init__(self, starts: Ints, columns: int, dtype: Any) -> None:
-        self.starts = np.asarray(starts, dtype=np.int64)
-        self.columns = int(columns)
-        self.dtype = float_type(dtype)
-
-    @abstractmethod
-    def read(self, i: int) -> NDArray[Any]:
-        """Block i as it is stored."""
+    starts: Ints
+    columns: int
+    dtype: np.dtype[Any]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -160,6 +153,21 @@ class StoredRows(ABC):
     def __repr__(self) -> str:
         n, D = self.shape
         return f"<{type(self).__name__}: {n} x {D}, {self.dtype}, {len(self.starts) - 1} blocks>"
+
+
+class StoredRows(Shaped, ABC):
+    """Rows of which one block at a time is in memory. A kind of them says how a block is read."""
+
+    jobs: int | None = None
+
+    def __init__(self, starts: Ints, columns: int, dtype: Any) -> None:
+        self.starts = np.asarray(starts, dtype=np.int64)
+        self.columns = int(columns)
+        self.dtype = float_type(dtype)
+
+    @abstractmethod
+    def read(self, i: int) -> NDArray[Any]:
+        """Block i as it is stored."""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """All rows in memory: what `np.asarray(rows)` asks for. Nothing in lowfold does."""

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from lowfold._core.errors import LowfoldError, undisguised
+from lowfold._core.errors import LowfoldError
 
 OK, USER, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -22,8 +22,7 @@ UsageError: Any = typer.BadParameter.__bases__[0]  # click's own class, which ne
 def guarded(command: Callable[[], Any], args: Sequence[str]) -> int:
     """Run a command; whatever it raises becomes one line and an exit code. `--debug` shows the trace as well."""
     try:
-        with undisguised():
-            code = command()
+        code = command()
         sys.stdout.flush()
         if code == INTERRUPTED:  # Typer has turned Ctrl-C into an exit already
             raise KeyboardInterrupt

@@ -30,7 +30,8 @@ from lowfold.methods._landmarks import PLACING_BY_WEIGHTS, landmark_stages
 from lowfold.methods._losses import ALIGN, Lowered, alignment
 from lowfold.methods._placing.maps import Barycentric, NearestCorner
 from lowfold.methods._select import selected
-from lowfold.methods._stages import Stages, alignment_stages
+from lowfold.methods._sparse_stages import alignment_stages
+from lowfold.methods._stages import Stages
 from lowfold.spectral._doors import smallest
 from lowfold.spectral._types import Eigenpairs
 

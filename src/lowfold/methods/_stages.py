@@ -12,26 +12,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, eye_array, kron
 
-from lowfold._core.memory import fits, pretty_bytes
-from lowfold._core.operators import DenseOperator, SparseOperator
+from lowfold._core.memory import fits
+from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import resolve_jobs
 from lowfold._core.rows import BLOCK_BYTES
 from lowfold._core.sparse_rows import SparseRows
 from lowfold.graph._geodesic_gram import pass_bytes
 from lowfold.graph._geodesics import geodesic_dtype
-from lowfold.graph._neighborhoods import neighborhoods
 from lowfold.graph._search import select_search
 from lowfold.graph._source import Blocks, Pairs, Points, copied
-from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._kernel_operator import EXACT, GROUPS, TILE
 from lowfold.lowrank._component_count import components_to_compute
 from lowfold.methods._fit import Data
 from lowfold.spectral._doors import select_solver
-from lowfold.spectral._factor import count_fill
 
-COUNTED = 100_000  # up to so many points the graph is built and the factor counted; beyond, the plan would take minutes
 EDGE = 12.0  # bytes of a neighbour: an index of 4 and a distance of 8
 FLOAT = 8.0
 QUADRATIC = 200_000  # points from which an exact search in many columns is told to be long
@@ -273,132 +268,3 @@ def geodesic_stages(model: Any, data: Data) -> list[Stage]:
 
 
 FRONTS = 2.2  # bytes over n^1.5 of the fronts of a surface: 6 MB at 20,000 points, 19 MB at 50,000
-
-
-# Sparse kernels -------------------------------------------------------------------------------------------------------
-
-
-def walk_stages(model: Any, data: Data, widen: Callable[[Neighbors], Graph] | None = None) -> list[Stage]:
-    """Neighbours, a sparse Laplacian (or the walk that it generates), its bottom; `widen` joins further pairs."""
-    found = found_neighbors(model, data)
-    if found is None:
-        entries = (JOINED if widen is None else JOINED_WIDELY) * data.n * degree(model, data)
-        return [
-            read_stage(data),
-            search_stage(model, data),
-            _weights(data, entries),
-            _uncounted(model, data, factored=False),
-        ]
-    graph = found.union() if widen is None else widen(found)
-    kernel = _weights(data, float(len(graph.indices)))
-    pattern = csr_array(graph.to_scipy(np.ones(len(graph.indices))) + eye_array(data.n, format="csr"))
-    return [
-        read_stage(data),
-        search_stage(model, data),
-        kernel,
-        _bottom(model, pattern, columns(model), laplacian=True),
-    ]
-
-
-def _weights(data: Data, entries: float) -> Stage:
-    return Stage("kernel", f"sparse, {entries + data.n:.0f} entries", WEIGHING * EDGE * entries, 3 * EDGE * entries)
-
-
-JOINED = 1.6  # entries of the graph over n k, for what is not counted
-JOINED_WIDELY = 2.7  # where all within one reach are joined, of an evenly sampled surface; up to 12 where it is uneven
-WEIGHING = 6.0  # copies of the edges where weights are made: graph, lengths, weights, Laplacian and its transpose
-
-
-def field_stages(model: Any, data: Data) -> list[Stage]:
-    """Blocks of d x d along every edge: transports, the walk and its weights; fields at the bottom."""
-    n, k = float(data.n), degree(model, data)
-    d = model.tangent_dim if isinstance(model.tangent_dim, int) else 2
-    blocks = FLOAT * 1.6 * n * k * d * d
-    kernel = Stage("connection", f"blocks of {d} x {d} along the edges", CARRYING * blocks, 3 * blocks)
-    found = found_neighbors(model, data) if data.n * d <= COUNTED else None
-    if found is None:
-        scalar = _uncounted(model, data, factored=True)
-        solve = replace(scalar, bytes=scalar.bytes * d * d)  # a block for every entry
-    else:
-        graph = found.union()
-        edges = csr_array(graph.to_scipy(np.ones(len(graph.indices))) + eye_array(data.n, format="csr"))
-        pattern = csr_array(kron(edges, np.ones((d, d)), format="csr"))
-        solve = _bottom(model, pattern, model.n_eigenvectors or max(10, model.n_components), laplacian=False)
-    return [read_stage(data), search_stage(model, data), kernel, solve]
-
-
-CARRYING = 8.0  # copies of the blocks while they are made: bases at both ends, products, transports, weights, rows
-
-
-def alignment_stages(model: Any, data: Data) -> list[Stage]:
-    """Neighbours, a local problem at every point, the sparse kernel that aligns them, its bottom."""
-    n, k = float(data.n), degree(model, data)
-    found = found_neighbors(model, data)
-    patches = FLOAT * n * (k + 1) * (columns(model) + 3)
-    if found is None or not fits(EDGE * n * (k + 1) ** 2):
-        entries = n * SPREAD * (k + 1)
-        kernel = Stage("kernel", f"sparse, about {entries:.2g} entries", EDGE * entries + patches, EDGE * entries)
-        return [read_stage(data), search_stage(model, data), kernel, _uncounted(model, data, factored=True)]
-    rows = csr_array((np.ones(len(found.indices)), found.indices, found.indptr), shape=(data.n, data.n))
-    rows = csr_array(rows + eye_array(data.n, format="csr"))
-    pattern = csr_array(rows.T @ rows)  # i and j meet where one neighbourhood holds both
-    size = EDGE * pattern.nnz
-    kernel = Stage("kernel", f"sparse, {pattern.nnz} entries", size + patches, size)
-    return [
-        read_stage(data),
-        search_stage(model, data),
-        kernel,
-        _bottom(model, pattern, columns(model), laplacian=False),
-    ]
-
-
-SPREAD = 4.0  # points that meet a point in some patch, over the size of a patch: on surfaces
-
-
-def found_neighbors(model: Any, data: Data) -> Neighbors | None:
-    """The neighbourhoods themselves where building them is quick, for counting."""
-    if data.neighbors is not None:
-        return data.neighbors
-    if data.graph is not None:
-        return data.graph.neighbors()
-    if data.n > COUNTED or data.source is None:
-        return None
-    if model._asked().takes_all(data.source):
-        return data.source.pairs  # type: ignore[union-attr] # a sparse matrix is used whole
-    k = model._asked().k(data.n, model._needs().least)
-    return neighborhoods(data.source, n_neighbors=k, radius=model.radius, search=model.search, run=model._run())
-
-
-def _bottom(model: Any, pattern: csr_array, count: int, *, laplacian: bool) -> Stage:
-    """The solver at the bottom of a sparse kernel of this pattern, with the counted fill of its factor."""
-    n = int(pattern.shape[0])
-    d = min(count, n - 1)
-    solver = getattr(model, "solver", "auto")
-    if solver == "auto":
-        op = SparseOperator(pattern, psd=True, laplacian=laplacian)
-        solver = select_solver(op, d, end="smallest", null=np.ones((n, 1)))[0]
-    if solver == "dense":
-        return Stage("eigenvectors", f"{d} from the bottom, solver dense", 3 * FLOAT * n * n)
-    fill = count_fill(pattern)
-    counted = "its factor would fill up"
-    if fill.tree is not None:
-        counted = f"its factor would have at most {fill.entries:.2g} entries, {pretty_bytes(fill.bytes)}"
-    basis = FLOAT * n * (d + 2) * 12
-    if solver == "levels":
-        return Stage("eigenvectors", f"{d} from the bottom, solver levels; {counted}", LEVELS * n + 3 * basis)
-    size = fill.bytes + 2 * basis if solver == "shift_invert" else 3 * basis
-    return Stage("eigenvectors", f"{d} from the bottom, solver {solver}; {counted}", size)
-
-
-def _uncounted(model: Any, data: Data, *, factored: bool) -> Stage:
-    """Beyond what is counted: vectors alone, or a factor as a surface of that many points has it."""
-    basis = FLOAT * data.n * (columns(model) + 2) * 12
-    if not factored:
-        return Stage("eigenvectors", "from the bottom, vectors alone", 3 * basis)
-    factor = FLOAT * FILL * data.n * np.log2(data.n)
-    return Stage("eigenvectors", f"from the bottom; factor of a surface, not counted beyond {COUNTED}", factor + basis)
-
-
-FILL = 19.0  # entries of the factor over n log2 n: fitted to peaks of rolls of 150,000 points, 10 neighbours
-# Bytes a row: of the prolongation, thrice, and of a strip of what the coarse kernel is made of; 50,000 x 50 has 130.
-LEVELS = 3 * 130 * EDGE + 256 * EDGE

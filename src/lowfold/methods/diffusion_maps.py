@@ -17,7 +17,7 @@ from lowfold._core.limits import Choice, Function, Int, IntArray, Null, Real
 from lowfold._core.operators import Operator
 from lowfold._core.params import param
 from lowfold._core.run import Run
-from lowfold._core.types import AnyFloats, Floats, Ints
+from lowfold._core.types import Floats, Ints
 from lowfold.graph._connect import find_bridges
 from lowfold.graph._neighborhoods import default_neighbors
 from lowfold.graph._radius import within_radius
@@ -39,6 +39,7 @@ from lowfold.kernels._diffusion import (
     std_scale,
 )
 from lowfold.methods._base import Check, LearnedMetric
+from lowfold.methods._diffusion_coordinates import all_distances, coordinates
 from lowfold.methods._diffusion_metric import diffusion_distances
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
@@ -50,8 +51,8 @@ from lowfold.methods._parameters import Selected, Symmetrized
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.walks import DiffusionRow
 from lowfold.methods._select import selected
-from lowfold.methods._stages import FLOAT, Stage, Stages, leading_stage, read_stage, walk_stages
-from lowfold.metrics._pairwise import pairwise
+from lowfold.methods._sparse_stages import walk_stages
+from lowfold.methods._stages import FLOAT, Stage, Stages, leading_stage, read_stage
 from lowfold.spectral._doors import largest
 from lowfold.spectral._types import POOR, ZERO, Eigenpairs
 
@@ -396,30 +397,6 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
             if count < k or k == room:
                 return count
             k *= 2
-
-
-def all_distances(source: Points | Pairs, run: Run) -> AnyFloats:
-    """The whole matrix of distances."""
-    if isinstance(source, Pairs):
-        return source.distances
-    return pairwise(source.X, metric=source.metric, n_jobs=run.n_jobs)
-
-
-def coordinates(walk: Walk, pairs: Eigenpairs, convention: str, t: float) -> Floats:
-    """lambda^t psi, lambda^t D^-1/2 v or lambda^(t/2) v."""
-    power = t / 2 if convention == "symmetric" else t
-    if power != int(power) and pairs.values.min() < 0:
-        raise InvalidInput(
-            f"t = {t:g} needs a fractional power of the negative eigenvalue {pairs.values.min():.3g}; use a whole t"
-            f"{' (even, for this convention)' if convention == 'symmetric' else ''}, fewer n_components, or the "
-            "complete "
-            "graph (threshold=0), whose kernel is positive"
-        )
-    factor = pairs.values**power
-    if convention == "symmetric":
-        return pairs.vectors * factor
-    psi = walk.right(pairs.vectors) if convention == "markov" else pairs.vectors / np.sqrt(walk.degrees)[:, None]
-    return np.asarray(psi * factor)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,8 @@ from lowfold.methods._parameters import Affinities, Selected, Symmetrized
 from lowfold.methods._placing.harmonics import HarmonicRow
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._select import selected
-from lowfold.methods._stages import Stages, walk_stages
+from lowfold.methods._sparse_stages import walk_stages
+from lowfold.methods._stages import Stages
 from lowfold.spectral._doors import largest, smallest
 from lowfold.spectral._types import Eigenpairs
 

@@ -20,7 +20,8 @@ from lowfold.methods._losses import Loss, Lowered
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import ReconstructionRow
-from lowfold.methods._stages import FLOAT, Stage, Stages, degree, found_neighbors, read_stage, search_stage
+from lowfold.methods._sparse_stages import found_neighbors
+from lowfold.methods._stages import FLOAT, Stage, Stages, degree, read_stage, search_stage
 from lowfold.methods._unfolding import (
     UNBOUNDED,
     FactorOperator,

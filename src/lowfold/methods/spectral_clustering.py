@@ -37,7 +37,8 @@ from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Affinities, Seeded, Symmetrized
 from lowfold.methods._placing.harmonics import HarmonicRow
 from lowfold.methods._placing.maps import Barycentric
-from lowfold.methods._stages import Stages, walk_stages
+from lowfold.methods._sparse_stages import walk_stages
+from lowfold.methods._stages import Stages
 from lowfold.methods._telling import tell_few
 from lowfold.spectral._doors import smallest
 from lowfold.spectral._types import Eigenpairs

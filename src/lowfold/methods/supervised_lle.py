@@ -32,7 +32,8 @@ from lowfold.methods._neighborhood import ByClosedClasses, Needs
 from lowfold.methods._parameters import WIDE_NEIGHBORS
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import ReconstructionRow
-from lowfold.methods._stages import EDGE, Stage, Stages, alignment_stages, degree
+from lowfold.methods._sparse_stages import alignment_stages
+from lowfold.methods._stages import EDGE, Stage, Stages, degree
 from lowfold.methods._telling import tell_few
 
 CLASS_NEIGHBORS = ("among", "within")

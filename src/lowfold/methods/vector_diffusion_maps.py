@@ -32,7 +32,8 @@ from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import SELECTIONS, Symmetrized
 from lowfold.methods._placing.fields import VectorRow, pair_order, vector_features, without_noise
 from lowfold.methods._placing.maps import Barycentric, NearestCorner
-from lowfold.methods._stages import Stages, field_stages
+from lowfold.methods._sparse_stages import field_stages
+from lowfold.methods._stages import Stages
 from lowfold.methods._telling import ENOUGH_TO_TELL
 from lowfold.methods._vector_metric import vector_distances
 from lowfold.methods.locally_linear_isomap import features

@@ -21,7 +21,6 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from lowfold._core.errors import SolverFailed
 from lowfold._core.jit import compiled
 from lowfold._core.memory import fits
 from lowfold._core.parallel import block_slices, run_blocks
@@ -29,6 +28,7 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._cuda._descend import COLUMNS, stress_sums
 from lowfold._cuda._device import Array, Device, active, on_cpu
+from lowfold.optimize._laplacian_solve import conjugate_gradients, factor_laplacian
 
 Strip = tuple[NDArray[np.floating], int]
 
@@ -365,43 +365,3 @@ class EdgeTerms:
             return np.asarray(Z - Z.mean(axis=0))
         V, degree = self._laplacian
         return conjugate_gradients(lambda Z: np.asarray(V @ Z), degree, G)
-
-
-def factor_laplacian(V: Floats) -> Any:
-    """Cholesky factor of V + c 11'/n: on centred vectors its inverse is V^+. V is overwritten."""
-    n = len(V)
-    V += np.trace(V) / n**2  # the constant vector gets an eigenvalue of the size of the others
-    try:
-        return scipy.linalg.cho_factor(V, overwrite_a=True, check_finite=False)
-    except scipy.linalg.LinAlgError as error:
-        raise SolverFailed(
-            "the weights leave some points unconnected to the rest, so that their place is not determined; "
-            "give every point enough pairs of positive weight"
-        ) from error
-
-
-def conjugate_gradients(
-    apply: Callable[[Floats], Floats], diagonal: Floats, B: Floats, *, tol: float = 1e-9, max_iter: int = 1000
-) -> Floats:
-    """Columns of V^+ B for a Laplacian V with this diagonal; preconditioned by the diagonal, columns side by side."""
-    D = np.where(diagonal > 0, diagonal, 1.0)[:, None]
-    X = np.zeros_like(B)
-    R = B - B.mean(axis=0)
-    size = np.linalg.norm(R, axis=0)
-    Z = R / D
-    P = Z.copy()
-    rz = np.einsum("nd,nd->d", R, Z)
-    for _ in range(max_iter):
-        if (np.linalg.norm(R, axis=0) <= tol * size).all():
-            break
-        Q = apply(P)
-        curvature = np.einsum("nd,nd->d", P, Q)
-        step = np.where(curvature > 0, rz / np.where(curvature > 0, curvature, 1.0), 0.0)
-        X += step * P
-        R -= step * Q
-        R -= R.mean(axis=0)
-        Z = R / D
-        new = np.einsum("nd,nd->d", R, Z)
-        P = Z + np.where(rz > 0, new / np.where(rz > 0, rz, 1.0), 0.0) * P
-        rz = new
-    return np.asarray(X - X.mean(axis=0))
