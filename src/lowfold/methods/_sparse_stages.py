@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from lowfold._core.memory import fits, pretty_bytes
 from lowfold._core.operators import SparseOperator
 from lowfold.graph._neighborhoods import neighborhoods
 from lowfold.graph._types import Graph, Neighbors
-from lowfold.methods._fit import Data
-from lowfold.methods._stages import EDGE, FLOAT, Stage, columns, degree, read_stage, search_stage
+from lowfold.methods._fit import Connected, Data
+from lowfold.methods._stages import EDGE, FLOAT, Stage, columns, degree, leading_stage, read_stage, search_stage
 from lowfold.spectral._doors import select_solver
 from lowfold.spectral._factor import count_fill
 
@@ -50,6 +51,25 @@ def _weights(data: Data, entries: float) -> Stage:
 JOINED = 1.6  # entries of the graph over n k, for what is not counted
 JOINED_WIDELY = 2.7  # where all within one reach are joined, of an evenly sampled surface; up to 12 where it is uneven
 WEIGHING = 6.0  # copies of the edges where weights are made: graph, lengths, weights, Laplacian and its transpose
+
+
+def diffusion_stages(model: Any, data: Data) -> list[Stage]:
+    """The walk of all pairs, or of a sparse graph."""
+    if not model._complete(data.source):
+        return walk_stages(model, data, partial(_widely, model, data) if model._by_reach() else None)
+    n = data.n
+    size = FLOAT * float(n) * n
+    walk = Stage("walk", f"{n} x {n} weights", COMPLETE * size, 2 * size)
+    return [read_stage(data), walk, leading_stage(model, n)]
+
+
+def _widely(model: Any, data: Data, found: Neighbors) -> Graph:
+    """The graph of all pairs within the reach, as the fit makes it."""
+    near = Connected(data.source, found)
+    return model._within_reach(near, model._run()) or found.union()
+
+
+COMPLETE = 5.0  # of n x n: distances, their squares, the exponent, the weights, and their product with the density
 
 
 def field_stages(model: Any, data: Data) -> list[Stage]:

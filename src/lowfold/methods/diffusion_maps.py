@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -24,7 +23,7 @@ from lowfold.graph._radius import within_radius
 from lowfold.graph._reach import common_reach, own_reach, regular_reach
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Blocks, Pairs, Points, Source
-from lowfold.graph._types import Graph, Neighbors
+from lowfold.graph._types import Graph
 from lowfold.kernels._diffusion import (
     DECAY,
     SCALES,
@@ -51,14 +50,13 @@ from lowfold.methods._parameters import Selected, Symmetrized
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.walks import DiffusionRow
 from lowfold.methods._select import selected
-from lowfold.methods._sparse_stages import walk_stages
-from lowfold.methods._stages import FLOAT, Stage, Stages, leading_stage, read_stage
+from lowfold.methods._sparse_stages import diffusion_stages
+from lowfold.methods._stages import Stages
 from lowfold.spectral._doors import largest
 from lowfold.spectral._types import POOR, ZERO, Eigenpairs
 
 CONVENTIONS = ("markov", "degree", "symmetric")
 ROUNDED = 1 + 1e-9  # a distance that was divided and multiplied again
-COMPLETE = 5.0  # of n x n: distances, their squares, the exponent, the weights, and their product with the density
 Weighting = Literal["heat", "binary", "self_tuning", "precomputed"] | Callable[[Floats], Floats]
 
 
@@ -75,22 +73,6 @@ def _options_agree(method: Any, data: Data) -> None:
         )
     if method.tuning is not None and method.tuning > data.n - 1:
         raise InvalidInput(f"tuning must be at most {data.n - 1} for n_samples = {data.n}; got {method.tuning}")
-
-
-def _stages(method: Any, data: Data) -> list[Stage]:
-    """The walk of all pairs, or of a sparse graph."""
-    if not method._complete(data.source):
-        return walk_stages(method, data, partial(_widely, method, data) if method._by_reach() else None)
-    n = data.n
-    size = FLOAT * float(n) * n
-    walk = Stage("walk", f"{n} x {n} weights", COMPLETE * size, 2 * size)
-    return [read_stage(data), walk, leading_stage(method, n)]
-
-
-def _widely(method: Any, data: Data, found: Neighbors) -> Graph:
-    """The graph of all pairs within the reach, as the fit makes it."""
-    near = Connected(data.source, found)
-    return method._within_reach(near, method._run()) or found.union()
 
 
 def _by_neighbors(model: Any) -> str:
@@ -138,7 +120,7 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
     ((300, 2), True)
     """
 
-    stages: ClassVar[Stages] = landmark_stages(_stages)
+    stages: ClassVar[Stages] = landmark_stages(diffusion_stages)
     in_blocks: ClassVar[InBlocks] = _by_neighbors
     loss: ClassVar[Lowered] = Lowered(
         diffusion, "share of the variance of t-step probabilities that Y does not explain"
