@@ -60,15 +60,23 @@ def test_the_cut_of_the_work_changes_no_bit(branches, leaf, monkeypatch):
 
 def test_elimination_is_chosen_where_its_counted_work_is_less():
     flat = sheet(2500)
-    units = float_units(2501, 1.0)
-    tree = worthwhile(flat.indptr, flat.indices, 2500, units, any_cost=False)
+    size = float_units(2501, 1.0).dtype.itemsize
+    tree = worthwhile(flat.indptr, flat.indices, 2500, size, any_cost=False)
     assert tree is not None
     assert count_work(tree).row < 60 * 2500
-    assert (
-        worthwhile(flat.indptr, flat.indices, 70, units, any_cost=False) is None
-    )  # too few rows to pay for the fronts
+    too_few = 70  # rows to pay for the fronts
+    assert worthwhile(flat.indptr, flat.indices, too_few, size, any_cost=False) is None
     many = neighbours(np.random.default_rng(0).normal(size=(2500, 15)))
-    assert worthwhile(many.indptr, many.indices, 2500, units, any_cost=False) is None
+    assert worthwhile(many.indptr, many.indices, 2500, size, any_cost=False) is None
+
+
+def test_geodesics_are_made_again_where_that_is_quicker(monkeypatch):
+    monkeypatch.setattr("lowfold.graph._geodesics.AGAIN_FROM", 2000)
+    flat, solid = sheet(2500), neighbours(np.random.default_rng(0).random((2500, 5)))
+    assert isinstance(all_geodesics(flat), PathFactor)
+    assert isinstance(all_geodesics(flat, few_products=False), np.ndarray)
+    assert isinstance(all_geodesics(flat, method="sweep"), np.ndarray)
+    assert isinstance(all_geodesics(solid), np.ndarray)
 
 
 def test_integers_count_distances_unless_lengths_differ_too_much():

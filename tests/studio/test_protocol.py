@@ -9,18 +9,19 @@ import pytest
 
 from lowfold.methods.registry import REGISTRY, load
 from lowfold.studio import _protocol as say
+from lowfold.studio import _wire
 from lowfold.studio._controls import controls
 from lowfold.viz._colors import FEW_CLASSES, MORE_CLASSES
 
 
 def test_the_types_of_the_page_are_those_of_the_server() -> None:
     text = (files("lowfold.studio") / "static" / "protocol.js").read_text(encoding="utf-8")
-    assert text == say.script(), "run: python -m lowfold.studio._protocol"
+    assert text == _wire.script(), "run: python -m lowfold.studio._wire"
 
 
 def test_an_event_is_one_line_of_json_without_nan() -> None:
     run = say.RunInfo("1", "PCA", {"tol": float("nan")}, "done", "1", picture=[say.Column("ab", "steps", 3)])
-    found = json.loads(say.encode(say.Ran(run)))
+    found = json.loads(_wire.encode(say.Ran(run)))
     assert found["say"] == "ran"
     assert found["run"]["params"] == {"tol": None}
     assert found["run"]["picture"][0]["hash"] == "ab"

@@ -14,7 +14,8 @@ from tests.studio.asgi import GOOD, call, studio
 
 from lowfold._core.errors import InvalidInput
 from lowfold.studio import _columns
-from lowfold.studio._protocol import decode
+from lowfold.studio._commands import do
+from lowfold.studio._wire import decode
 
 
 @pytest.mark.parametrize(
@@ -51,15 +52,15 @@ def test_a_column_is_served_by_its_hash_once_it_is_known(tmp_path: Path) -> None
 )
 def test_an_upload_stays_in_its_folder(tmp_path: Path, name: str, kept: str) -> None:
     session, _ = studio(tmp_path)
-    batch = asyncio.run(session.do(decode('{"do": "batch", "id": 1}')))["batch"]
-    target = session.upload_target(batch, name)
+    batch = asyncio.run(do(session, decode('{"do": "batch", "id": 1}')))["batch"]
+    target = session.uploads.target(batch, name)
     assert target == tmp_path / "up" / batch / kept
     assert target.resolve().is_relative_to((tmp_path / "up" / batch).resolve())
 
 
 def test_an_upload_is_written_and_has_a_budget(tmp_path: Path) -> None:
     session, app = studio(tmp_path, memory=100)
-    batch = asyncio.run(session.do(decode('{"do": "batch", "id": 1}')))["batch"]
+    batch = asyncio.run(do(session, decode('{"do": "batch", "id": 1}')))["batch"]
     headers = {**GOOD, "x-name": "roll.csv"}
     assert call(app, f"/upload/{batch}", headers, method="POST", body=b"x,y\n1,2\n")[0] == 200
     assert (tmp_path / "up" / batch / "roll.csv").read_bytes() == b"x,y\n1,2\n"
@@ -89,7 +90,7 @@ def test_a_command_that_cannot_be_done_is_refused_in_words(tmp_path: Path, text:
     session, _ = studio(tmp_path)
 
     async def attempt() -> None:
-        await session.do(decode(text))
+        await do(session, decode(text))
 
     with pytest.raises(InvalidInput, match=words.replace("'", ".")):
         asyncio.run(attempt())

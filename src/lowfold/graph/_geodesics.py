@@ -12,13 +12,17 @@ from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats
 from lowfold.graph._dijkstra import floyd_warshall
 from lowfold.graph._foreign import as_graph
-from lowfold.graph._minplus import PathFactor, count_work
+from lowfold.graph._minplus import PathFactor
 from lowfold.graph._paths import path_factor, seeded_paths, shortest_paths
 from lowfold.graph._types import Graph, Neighbors
 
 BESIDE = 1.05  # of the matrix's bytes: what searches and batches hold beside it
 FLOAT32_FROM = 5_000  # above this many points geodesics are stored in float32
 PATIENCE = 5e13  # additions of one product without the matrix, some twenty minutes on two cores; beyond, landmarks
+# Additions per pair up to which three products that make the distances again take no longer than filling the matrix and
+# reading it three times; surfaces have 50 to 85, solids 200 and more.
+AGAIN = 100.0
+AGAIN_FROM = 8_000  # points; a smaller matrix is quick to fill
 
 
 def geodesic_dtype(n: int) -> type[np.floating[Any]]:
@@ -76,12 +80,15 @@ def geodesics(
         )
 
 
-def all_geodesics(graph: Graph, *, method: str = "auto", run: Run | None = None) -> AnyFloats | PathFactor:
+def all_geodesics(
+    graph: Graph, *, method: str = "auto", few_products: bool = True, run: Run | None = None
+) -> AnyFloats | PathFactor:
     """Distances of all pairs of a connected graph: their matrix, or the fronts from which products make them again.
 
-    The fronts, for `centred_gram`, are taken where the matrix does not fit the memory budget: O(N^1.5) numbers on a
-    surface. In many dimensions they do not fit either, or products with them would take hours: then the error about the
-    matrix says what to do. With a device, the distances stay there.
+    The fronts, for `centred_gram`, are O(N^1.5) numbers on a surface. They are taken where the matrix does not fit the
+    memory budget, and where a few products with them end before the matrix is filled. In many dimensions they do not
+    fit either, or products with them would take hours: then the error about the matrix says what to do. With a device,
+    the distances stay there.
     """
     run = run or Run()
     n = graph.n
@@ -92,12 +99,22 @@ def all_geodesics(graph: Graph, *, method: str = "auto", run: Run | None = None)
         found = distances_on_device(graph, dtype, run)
         if found is not None:
             return cast("AnyFloats", found)  # for `centred_gram`; it stays on the device
-    if method in ("auto", "eliminate") and not fits(BESIDE * dtype.itemsize * float(n) ** 2):
+    most = most_additions(n, few_products=few_products)
+    if method in ("auto", "eliminate") and most > 0:
         with run.stage("fronts of the geodesics"):
-            factor = path_factor(graph.indptr, graph.indices, graph.lengths, dtype=dtype, n_jobs=run.n_jobs)
-        if factor is not None and n * count_work(factor.tree).row <= PATIENCE:
+            factor = path_factor(
+                graph.indptr, graph.indices, graph.lengths, dtype=dtype, most_additions=most, n_jobs=run.n_jobs
+            )
+        if factor is not None:
             return factor
     return geodesics(graph, method=method, run=run)
+
+
+def most_additions(n: int, *, few_products: bool = True) -> float:
+    """Additions of a row up to which every product makes the geodesics of n points again; 0 where they are held."""
+    if not fits(BESIDE * geodesic_dtype(n)(0).itemsize * float(n) ** 2):
+        return PATIENCE / n
+    return AGAIN * n if few_products and n >= AGAIN_FROM else 0.0
 
 
 def _dense(graph: Graph | Neighbors, lengths: NDArray[np.float64]) -> NDArray[np.float64]:

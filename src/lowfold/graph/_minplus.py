@@ -57,12 +57,12 @@ def factor_bytes(tree: Tree, itemsize: int) -> float:
     return float(itemsize) * (float(tree.place[-1]) + 2 * front + stack)
 
 
-def worthwhile(indptr: Ints, indices: NDArray[np.int32], n_rows: int, units: Units, *, any_cost: bool) -> Tree | None:
+def worthwhile(indptr: Ints, indices: NDArray[np.int32], n_rows: int, itemsize: int, *, any_cost: bool) -> Tree | None:
     """The tree, where elimination takes less time than sweeps for so many rows and its fronts fit; or at any cost."""
     n = len(indptr) - 1
     if n == 0 or (not any_cost and n_rows * n < PAIRS):
         return None
-    entries = SHARE * get_config().memory / units.dtype.itemsize
+    entries = SHARE * get_config().memory / itemsize
     sweeps = EDGE * n_rows * len(indices)
     tree = dissect(indptr, indices, most_entries=entries, most_work=np.inf if any_cost else sweeps)
     if tree is None or any_cost:

@@ -28,7 +28,7 @@ from lowfold._core.jit import ready
 from lowfold._core.parallel import Progress
 from lowfold._core.types import AnyFloats, Ints
 from lowfold.graph._dijkstra import checked_vertices
-from lowfold.graph._minplus import PathFactor, factorise, worthwhile
+from lowfold.graph._minplus import PathFactor, count_work, factorise, worthwhile
 from lowfold.graph._path_task import FEW, Method, Rows, Task, is_undirected, make_task, transpose, units_of
 from lowfold.graph._sweeps import dijkstra_each, sweep
 
@@ -156,7 +156,7 @@ def _solve(task: Task, out: AnyFloats) -> AnyFloats:
     tree = None
     if task.undirected and task.method != "sweep":
         always = task.method == "eliminate"
-        tree = worthwhile(task.edges.indptr, task.edges.indices, n_rows, task.units, any_cost=always)
+        tree = worthwhile(task.edges.indptr, task.edges.indices, n_rows, task.units.dtype.itemsize, any_cost=always)
     if tree is not None:
         factor = factorise(tree, task.edges, task.units, n_jobs=task.n_jobs)
         factor.solve(task.seeds, task.columns, task.limit, out, n_jobs=task.n_jobs, progress=task.progress)
@@ -191,19 +191,22 @@ def path_factor(
     *,
     dtype: DTypeLike,
     n_rows: int | None = None,
+    most_additions: float = np.inf,
     n_jobs: int | None = None,
 ) -> PathFactor | None:
     """An undirected graph eliminated, for distances of `dtype`; None where `n_rows` rows cost less by sweeps.
 
-    n_rows=None: at any cost of time; None where the fronts do not fit.
+    n_rows=None: at any cost of time; None where the fronts do not fit. None also where a row of distances would take
+    more than `most_additions`.
     """
     edges = _checked_edges(indptr, indices, lengths, dtype)
     if not is_undirected(edges):
         return None
     units = units_of(edges, np.zeros(0), np.dtype(dtype), True)
     n = len(edges.indptr) - 1
-    tree = worthwhile(edges.indptr, edges.indices, n if n_rows is None else n_rows, units, any_cost=n_rows is None)
-    if tree is None:
+    rows, any_cost = (n, True) if n_rows is None else (n_rows, False)
+    tree = worthwhile(edges.indptr, edges.indices, rows, units.dtype.itemsize, any_cost=any_cost)
+    if tree is None or count_work(tree).row > most_additions:
         return None
     return factorise(tree, edges._replace(lengths=units.of(edges.lengths)), units, n_jobs=n_jobs)
 

@@ -1,7 +1,8 @@
-"""The stages of methods with a sparse kernel: Laplacians and walks, fields, alignments, and what their solvers hold."""
+"""The stages of methods that begin with a graph: Laplacians and walks, fields, alignments, geodesics, their solvers."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -12,6 +13,10 @@ from scipy.sparse import csr_array, eye_array, kron
 
 from lowfold._core.memory import fits, pretty_bytes
 from lowfold._core.operators import SparseOperator
+from lowfold._core.parallel import resolve_jobs
+from lowfold.graph._geodesic_gram import pass_bytes
+from lowfold.graph._geodesics import geodesic_dtype, most_additions
+from lowfold.graph._minplus import count_work, factor_bytes, worthwhile
 from lowfold.graph._neighborhoods import neighborhoods
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods._fit import Connected, Data
@@ -165,3 +170,49 @@ def _uncounted(model: Any, data: Data, *, factored: bool) -> Stage:
 FILL = 19.0  # entries of the factor over n log2 n: fitted to peaks of rolls of 150,000 points, 10 neighbours
 # Bytes a row: of the prolongation, thrice, and of a strip of what the coarse kernel is made of; 50,000 x 50 has 130.
 LEVELS = 3 * 130 * EDGE + 256 * EDGE
+
+
+# Geodesics ------------------------------------------------------------------------------------------------------------
+
+
+def geodesic_stages(model: Any, data: Data) -> list[Stage]:
+    """Neighbours, shortest paths between all points (or from the landmarks), classical MDS."""
+    n = data.n
+    asked = model.default_landmarks if model.landmarks is None else model.landmarks
+    rows = n if asked is None else min(n, int(asked) if np.ndim(asked) == 0 else len(np.ravel(asked)))
+    fronts = _fronts(model, data) if rows == n else None
+    if fronts is None:
+        dtype = np.dtype(geodesic_dtype(n))
+        size = dtype.itemsize * float(rows) * n
+        copies = 1.05 if rows == n else 2.1  # rows of landmarks are squared and centred on the way to the coordinates
+        paths = Stage("geodesics", f"{rows} x {n} shortest paths, {dtype}", copies * size, size if rows == n else 0.0)
+    else:
+        free = fronts + pass_bytes(n, columns(model) + 5, resolve_jobs(model.n_jobs))
+        paths = Stage("geodesics", "fronts alone; panels of the matrix are made in each pass", free, free)
+    return [read_stage(data), search_stage(model, data), paths, leading_stage(model, rows)]
+
+
+def _fronts(model: Any, data: Data) -> float | None:
+    """Bytes of the fronts where every product makes the geodesics again; None where their matrix is held."""
+    most = most_additions(data.n, few_products=few_products(model))
+    if model.paths not in ("auto", "eliminate") or most == 0:
+        return None
+    found = found_neighbors(model, data)
+    if found is None:
+        return FRONTS * data.n * math.sqrt(data.n)
+    graph, itemsize = found.union(), geodesic_dtype(data.n)(0).itemsize
+    indptr, indices = graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
+    tree = worthwhile(indptr, indices, data.n, itemsize, any_cost=True)
+    return None if tree is None or count_work(tree).row > most else factor_bytes(tree, itemsize)
+
+
+def few_products(model: Any) -> bool:
+    """Whether three or four products end the solve: the guess from landmarks holds what two coordinates need.
+
+    More of them take ten; the search for a constant takes one for every step.
+    """
+    return bool(model.n_components <= FEW and not isinstance(model.shift, str))
+
+
+FEW = 2
+FRONTS = 2.2  # bytes over n^1.5 of the fronts of a surface, for what is not counted

@@ -15,11 +15,8 @@ import numpy as np
 
 from lowfold._core.memory import fits
 from lowfold._core.operators import DenseOperator
-from lowfold._core.parallel import resolve_jobs
 from lowfold._core.rows import BLOCK_BYTES
 from lowfold._core.sparse_rows import SparseRows
-from lowfold.graph._geodesic_gram import pass_bytes
-from lowfold.graph._geodesics import geodesic_dtype
 from lowfold.graph._search import select_search
 from lowfold.graph._source import Blocks, Pairs, Points, copied
 from lowfold.kernels._kernel_operator import EXACT, GROUPS, TILE
@@ -249,22 +246,3 @@ def function_stages(model: Any, data: Data) -> list[Stage]:
     m = n if model.n_eigenvectors is None else min(n, float(model.n_eigenvectors))
     kernel = Stage("kernel", f"{data.n} x {data.n}, {m:.0f} eigenvectors", 3 * FLOAT * n * n + 3 * FLOAT * n * m)
     return [read_stage(data), search_stage(model, data), kernel]
-
-
-def geodesic_stages(model: Any, data: Data) -> list[Stage]:
-    """Neighbours, shortest paths between all points (or from the landmarks), classical MDS."""
-    n = data.n
-    asked = model.default_landmarks if model.landmarks is None else model.landmarks
-    rows = n if asked is None else min(n, int(asked) if np.ndim(asked) == 0 else len(np.ravel(asked)))
-    dtype = np.dtype(geodesic_dtype(n))
-    size = dtype.itemsize * float(rows) * n
-    if rows == n and not fits(1.05 * size):
-        free = FRONTS * float(n) ** 1.5 + pass_bytes(n, columns(model) + 5, resolve_jobs(model.n_jobs))
-        paths = Stage("geodesics", "fronts alone; panels of the matrix are made in each pass", free, free)
-        return [read_stage(data), search_stage(model, data), paths, leading_stage(model, rows)]
-    copies = 1.05 if rows == n else 2.1  # rows of landmarks are squared and centred on the way to the coordinates
-    paths = Stage("geodesics", f"{rows} x {n} shortest paths, {dtype}", copies * size, size if rows == n else 0.0)
-    return [read_stage(data), search_stage(model, data), paths, leading_stage(model, rows)]
-
-
-FRONTS = 2.2  # bytes over n^1.5 of the fronts of a surface: 6 MB at 20,000 points, 19 MB at 50,000

@@ -41,7 +41,8 @@ from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Symmetrized
 from lowfold.methods._placing.geodesics import LandmarkRow, triangulate
 from lowfold.methods._placing.maps import Barycentric
-from lowfold.methods._stages import Stages, geodesic_stages
+from lowfold.methods._sparse_stages import few_products, geodesic_stages
+from lowfold.methods._stages import Stages
 from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift, shift_bound
 from lowfold.spectral._types import NEGLIGIBLE, Eigenpairs, existing_values, positive_values
@@ -65,7 +66,6 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         some
     reconstruction_error_ : float, (1/2n) sum_ij (d_G^2 - ||y_i - y_j||^2) = sum of the eigenvalues left out; over
         landmarks
-    explained_ : float, share of the trace of G that the coordinates hold
     landmarks_ : array of indices, or None
     landmark_error_ : float or None; a tenth of the landmarks, placed by the others alone: how far off, relative
     shift_ : float, the constant that was added
@@ -89,8 +89,8 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         Choice(PATHS),
         'Shortest-path algorithm; all give the same distances. "eliminate" factors the graph, quick in few '
         'dimensions; "sweep" solves neighbouring sources together; "auto" counts and takes the better; '
-        '"floyd_warshall" is cubic, for dense graphs of a few hundred points. Where the matrix of all distances '
-        'does not fit the memory budget, "auto" and "eliminate" make them again in every product instead.',
+        '"floyd_warshall" is cubic, for dense graphs of a few hundred points. Where that is quicker, or the matrix of '
+        'all distances does not fit the memory budget, "auto" and "eliminate" make them again in every product.',
     )
     conformal: bool = param(
         False,
@@ -128,7 +128,8 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         # The search for a constant needs the distances themselves, on the host.
         held = replace(run, device="cpu") if isinstance(self.shift, str) else run
         among = None if rows is None else np.ascontiguousarray(rows[:, chosen])
-        D = all_geodesics(graph, method=self.paths, run=held) if among is None else among
+        few = few_products(self)
+        D = all_geodesics(graph, method=self.paths, few_products=few, run=held) if among is None else among
         shift = _shift(D, self.shift, run)
         G = centred_gram(D, shift=shift, run=run)
         pairs = largest(G, self.n_components, null=np.ones((G.n, 1)), negligible=NEGLIGIBLE, run=run)

@@ -25,10 +25,13 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from lowfold._core.errors import LowfoldError
+from lowfold.studio._commands import do
+from lowfold.studio._commands_data import open_file
 from lowfold.studio._guard import Guard, Keys
-from lowfold.studio._protocol import LONGEST, Answer, Refused, _plain, decode, encode
+from lowfold.studio._protocol import Answer, Refused
 from lowfold.studio._session import Session
 from lowfold.studio._stored import matrix
+from lowfold.studio._wire import LONGEST, decode, encode, plain
 
 KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
 HASH = re.compile("[0-9a-f]{32}")
@@ -104,10 +107,10 @@ def application(session: Session, keys: Keys) -> Any:
 async def _receive(session: Session, request: Request) -> None:
     """One file of an upload, written as it comes; its name is only ever used to name the copy."""
     batch = request.path_params["batch"]
-    target = session.upload_target(batch, unquote(request.headers.get("x-name", "file")))
+    target = session.uploads.target(batch, unquote(request.headers.get("x-name", "file")))
     with target.open("wb") as out:
         async for chunk in request.stream():
-            session.count_upload(batch, len(chunk))
+            session.uploads.count(batch, len(chunk))
             await asyncio.to_thread(out.write, chunk)
 
 
@@ -141,7 +144,7 @@ async def _answer(session: Session, queue: asyncio.Queue[str], text: str) -> Non
     try:
         command = decode(text)
         number = command.id
-        queue.put_nowait(encode(Answer(number, _plain(await session.do(command)))))
+        queue.put_nowait(encode(Answer(number, plain(await do(session, command)))))
     except LowfoldError as error:
         queue.put_nowait(encode(Refused(number, str(error))))
     except Exception as error:  # noqa: BLE001 - one command that fails must not end the conversation
@@ -189,7 +192,7 @@ async def _run(server: Any, listener: socket.socket, session: Session, file: str
 
 async def _first(session: Session, path: Path) -> None:
     try:
-        await session.open_file(path)
+        await open_file(session, path, path.name)
     except LowfoldError as error:
         session.trouble = str(error)
         session.tell(Refused(0, str(error)))

@@ -1,4 +1,4 @@
-// Written by `python -m lowfold.studio._protocol`; the messages are declared in _protocol.py.
+// Written by `python -m lowfold.studio._wire`; the messages are declared in _protocol.py.
 
 /** @typedef {{"hash": string, "kind": "steps" | "codes" | "pairs", "n": number, "low": number, "high": number, "names": string[]}} Column */
 /** @typedef {{"name": string, "kind": string, "role": "data" | "label" | "colour" | "ignored", "missing": number, "constant": boolean}} ColumnInfo */
