@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array, eye_array
+from scipy.sparse import csr_array, eye_array
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import compiled
@@ -94,9 +94,14 @@ class SparseOperator:
         return np.asarray(self.matrix.diagonal(), dtype=np.float64)
 
     def scaled(self, s: Floats) -> SparseOperator:
-        """diag(s) A diag(s)."""
-        S = diags_array(s, format="csr")
-        return replace(self, matrix=csr_array(S @ self.matrix @ S), bound=None)
+        """diag(s) A diag(s); the indices are those of A, not copies."""
+        A = self.matrix
+        if not A.has_canonical_format:  # SciPy sorts in place when it likes: only sorted indices can be shared
+            A = A.copy()
+            A.sum_duplicates()
+        values = A.data * np.repeat(s, np.diff(A.indptr))
+        values *= s[A.indices]
+        return replace(self, matrix=csr_array((values, A.indices, A.indptr), shape=A.shape), bound=None)
 
     def flipped(self) -> SparseOperator:
         """bound I - A: the leading end becomes the bottom, and is positive semidefinite."""

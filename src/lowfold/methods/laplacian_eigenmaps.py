@@ -116,8 +116,10 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, GraphMet
     def _eigenmaps(self, data: Connected, d: int, run: Run) -> Fit:
         scale, local = self._scales(data)
         W = weigh(in_widths(data.graph, local), self._weighting(), scale, self.self_loops)
-        pairs = EIGENPROBLEMS[self.laplacian](W, d, scale, run)
-        loops = float(self.self_loops)
+        degrees, loops = W.volumes(), float(self.self_loops)
+        solve = EIGENPROBLEMS[self.laplacian](W, scale)
+        del W  # the solve needs its operator only; of ten million points the weights are gigabytes
+        pairs = solve(d, run)
         return Fit(
             coordinates=pairs.vectors,
             pairs=pairs,
@@ -134,7 +136,7 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, GraphMet
                 self._tuning(data),
             ),
             invert=Barycentric(),
-            extra={"degrees_": W.volumes(), "scale_": scale, "local_scales_": local},
+            extra={"degrees_": degrees, "scale_": scale, "local_scales_": local},
         )
 
     def _scales(self, data: Connected) -> tuple[float, Floats | None]:
@@ -178,34 +180,45 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, GraphMet
         return laplacian(W) if self.laplacian == "unnormalized" else normalized_laplacian(W)
 
 
-def _random_walk(W: Weights, d: int, scale: float, run: Run) -> Eigenpairs:
+Solve = Callable[[int, Run], Eigenpairs]
+
+
+def _random_walk(W: Weights, scale: float) -> Solve:
     """L f = lambda D f, F'DF = I, f'D1 = 0."""
-    return smallest(laplacian(W), d, mass=W.volumes(), null=np.ones((W.n, 1)), run=run)
+    return _bottom(laplacian(W), np.ones((W.n, 1)), W.volumes())
 
 
-def _symmetric(W: Weights, d: int, scale: float, run: Run) -> Eigenpairs:
+def _symmetric(W: Weights, scale: float) -> Solve:
     """D^-1/2 L D^-1/2 a = lambda a; the trivial vector is D^1/2 1."""
-    return smallest(normalized_laplacian(W), d, null=np.sqrt(W.volumes())[:, None], run=run)
+    return _bottom(normalized_laplacian(W), np.sqrt(W.volumes())[:, None])
 
 
-def _unnormalized(W: Weights, d: int, scale: float, run: Run) -> Eigenpairs:
+def _unnormalized(W: Weights, scale: float) -> Solve:
     """L f = lambda f."""
-    return smallest(laplacian(W), d, null=np.ones((W.n, 1)), run=run)
+    return _bottom(laplacian(W), np.ones((W.n, 1)))
 
 
-def _naive(W: Weights, d: int, scale: float, run: Run) -> Eigenpairs:
+def _bottom(L: SparseOperator, null: Floats, mass: Floats | None = None) -> Solve:
+    return lambda d, run: smallest(L, d, mass=mass, null=null, run=run)
+
+
+def _naive(W: Weights, scale: float) -> Solve:
     """(1/t)(I - W / w_0) f = lambda f, 4t = scale: the leading vectors of W, the positive one (of w_0) left out.
 
     The texts have (4 pi t)^(dim / 2) in place of w_0, with a dimension that is not known; it scales, and moves, all
     eigenvalues alike.
     """
-    pairs = largest(SparseOperator(W.matrix()), d + 1, run=run)
-    t = scale / 4
-    values = (1 - pairs.values / pairs.values[0]) / t
-    return Eigenpairs(values[1:], pairs.vectors[:, 1:], pairs.residual, pairs.gap, pairs.solver, pairs.iterations)
+    kernel, t = SparseOperator(W.matrix()), scale / 4
+
+    def solve(d: int, run: Run) -> Eigenpairs:
+        pairs = largest(kernel, d + 1, run=run)
+        values = (1 - pairs.values / pairs.values[0]) / t
+        return Eigenpairs(values[1:], pairs.vectors[:, 1:], pairs.residual, pairs.gap, pairs.solver, pairs.iterations)
+
+    return solve
 
 
-EIGENPROBLEMS: dict[str, Callable[[Weights, int, float, Run], Eigenpairs]] = {
+EIGENPROBLEMS: dict[str, Callable[[Weights, float], Solve]] = {
     "random_walk": _random_walk,
     "symmetric": _symmetric,
     "unnormalized": _unnormalized,

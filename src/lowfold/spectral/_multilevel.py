@@ -37,16 +37,20 @@ def near_order(matrix: csr_array) -> NDArray[np.int32]:
     """An order with neighbours near one another (reverse Cuthill-McKee), so that products find them in the cache."""
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-    indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
-    narrow = csr_array((matrix.data, indices, indptr), shape=matrix.shape)
-    return np.asarray(reverse_cuthill_mckee(narrow, symmetric_mode=True), dtype=np.int32)
+    pattern = csr_array((matrix.data, narrow(matrix.indices), narrow(matrix.indptr)), shape=matrix.shape)
+    return np.asarray(reverse_cuthill_mckee(pattern, symmetric_mode=True), dtype=np.int32)
+
+
+def narrow(index: NDArray[np.integer]) -> NDArray[np.int32]:
+    """Indices in 32 bits, as SciPy's graph routines want them and products read them soonest; no copy if they are."""
+    return index.astype(np.int32, copy=False)
 
 
 def two_level(matrix: csr_array, null: Floats, *, n_jobs: int | None = None) -> TwoLevel:
     """Build the preconditioner of a psd matrix with non-positive off-diagonal entries and null vector `null` > 0."""
     n = int(matrix.shape[0])
     loops = compiled("lowfold.spectral._order_loops")
-    label, count = loops.aggregate(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64))
+    label, count = loops.aggregate(narrow(matrix.indptr), narrow(matrix.indices))
     weight = np.sqrt(np.bincount(label, null**2, minlength=count))
     tentative = csr_array((null / weight[label], label, np.arange(n + 1)), shape=(n, count))
     diagonal = matrix.diagonal()
@@ -85,7 +89,7 @@ def _chebyshev(matrix: csr_array, inverse: Floats, n_jobs: int | None) -> Callab
     orthogonalisation of an outer iteration, so a strong smoother pays.
     """
     loops = compiled("lowfold._core._product_loops")
-    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+    indptr, indices = narrow(matrix.indptr), narrow(matrix.indices)
     rows = block_slices(int(matrix.shape[0]), -(-int(matrix.shape[0]) // 4))
     centre, half = (HIGH + LOW) / 2, (HIGH - LOW) / 2
 
