@@ -309,7 +309,8 @@ def landmark_start(n: int, rows: Callable[[Ints], Floats], width: int) -> Floats
     B = S[:, chosen] - means[chosen]
     B = -0.5 * (B - B.mean(axis=1)[:, None])
     _, U = np.linalg.eigh((B + B.T) / 2)
-    guess = (S - means).T @ U[:, ::-1][:, :guessed]
+    leading = U[:, ::-1][:, :guessed]
+    guess = S.T @ leading - np.outer(means, leading.sum(axis=0))  # (S - means)' U, without a second S
     size = np.linalg.norm(guess, axis=0)
     good = np.isfinite(size) & (size > 0)
     block[:, : good.sum()] = guess[:, good] / size[good]

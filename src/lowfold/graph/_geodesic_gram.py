@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from lowfold._core.jit import compiled
-from lowfold._core.operators import landmark_start
+from lowfold._core.operators import LANDMARKS, landmark_start
 from lowfold._core.parallel import run_blocks
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._minplus import PathFactor, aligned
@@ -22,8 +22,12 @@ GROUPS = 16  # of panels, each with sums of its own: fixed, so that the number o
 
 
 def pass_bytes(n: int, columns: int, n_jobs: int) -> float:
-    """What a product with `columns` columns holds beside the fronts: sums of each group, labels of each thread."""
-    return 8.0 * n * 8 * -(-(columns + 1) // 8) * (GROUPS + 3) + LABELS * n * n_jobs
+    """What a product with `columns` columns holds beside the fronts: sums of each group, labels of each thread.
+
+    Or what the first guess holds, the rows of its landmarks.
+    """
+    product = 8.0 * n * 8 * -(-(columns + 1) // 8) * (GROUPS + 3) + LABELS * n * n_jobs
+    return max(product, 8.0 * n * LANDMARKS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +83,10 @@ class GeodesicGram:
 
     def rows(self, sources: Ints) -> Floats:
         """Powers of the distances from some points to all."""
-        out = self.factor.distances(sources, n_jobs=self.n_jobs) + self.shift
+        out = self.factor.distances(sources, n_jobs=self.n_jobs)
+        out += self.shift
         out[np.arange(len(sources)), sources] = 0.0
-        return np.asarray(out**self.power)
+        return np.power(out, self.power, out=out)
 
     @cached_property
     def _known(self) -> dict[str, Floats]:

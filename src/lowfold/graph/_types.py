@@ -21,6 +21,8 @@ from lowfold._cuda._union import union_rows
 Indices = NDArray[np.integer[Any]]  # int32 once inside
 Pointers = NDArray[np.integer[Any]]  # int64 once inside
 
+SUMS_IN_32_BITS = 2**30  # numbers of edges whose sum of two still fits
+
 
 def _freeze(owner: object, **arrays: NDArray[Any]) -> None:
     for name, array in arrays.items():
@@ -179,7 +181,8 @@ class Neighbors:
         if device is not None:
             return Graph(*union_rows(device, self.indptr, self.indices, self.distances))
         # Edges carry their own number, from 1, because SciPy would drop lengths that are zero.
-        ids = np.arange(1, len(self.indices) + 1, dtype=np.int64)
+        numbered = np.int32 if len(self.indices) < SUMS_IN_32_BITS else np.int64
+        ids: NDArray[Any] = np.arange(1, len(self.indices) + 1, dtype=numbered)
         A = csr_array((ids, self.indices, self.indptr), shape=(self.n, self.n), copy=True)
         A.sort_indices()
         B = csr_array(A.T)
@@ -187,8 +190,9 @@ class Neighbors:
         either, both = csr_array(A.maximum(B)), csr_array(A + B)
         either.sort_indices()
         both.sort_indices()
-        first = self.distances[either.data - 1]
         back = both.data - either.data  # the number of the opposite edge, 0 where there is none
+        del A, B, both  # of ten million points they are gigabytes
+        first = self.distances[either.data - 1]
         second = np.where(back > 0, self.distances[np.maximum(back - 1, 0)], first)
         if rule == "average":
             lengths = np.sqrt((first**2 + np.where(back > 0, second, 0.0) ** 2) / 2)

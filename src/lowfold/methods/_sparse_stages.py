@@ -153,7 +153,7 @@ def _bottom(model: Any, pattern: csr_array, count: int, *, laplacian: bool) -> S
         counted = f"its factor would have at most {fill.entries:.2g} entries, {pretty_bytes(fill.bytes)}"
     basis = FLOAT * n * (d + 2) * 12
     if solver == "levels":
-        return Stage("eigenvectors", f"{d} from the bottom, solver levels; {counted}", LEVELS * n + 3 * basis)
+        return Stage("eigenvectors", f"{d} from the bottom, solver levels; {counted}", LEVELS * n + COARSE + 3 * basis)
     size = fill.bytes + 2 * basis if solver == "shift_invert" else 3 * basis
     return Stage("eigenvectors", f"{d} from the bottom, solver {solver}; {counted}", size)
 
@@ -169,7 +169,8 @@ def _uncounted(model: Any, data: Data, *, factored: bool) -> Stage:
 
 FILL = 19.0  # entries of the factor over n log2 n: fitted to peaks of rolls of 150,000 points, 10 neighbours
 # Bytes a row: of the prolongation, thrice, and of a strip of what the coarse kernel is made of; 50,000 x 50 has 130.
-LEVELS = 3 * 130 * EDGE + 256 * EDGE
+LEVELS = 3 * 130 * EDGE + 64 * EDGE
+COARSE = FLOAT * 4_000**2  # bytes of the dense coarse kernel: fitted to the peaks of two fits; it has at most 8,000 rows
 
 
 # Geodesics ------------------------------------------------------------------------------------------------------------

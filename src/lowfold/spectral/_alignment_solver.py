@@ -20,18 +20,20 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from lowfold._core.jit import compiled
+from lowfold._core.memory import require
 from lowfold._core.operators import multiply
 from lowfold._core.parallel import block_slices
 from lowfold._core.rounding import ROUNDING
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
 from lowfold.spectral._krylov import Ritz, _fixed_block, orthonormalise, remove
+from lowfold.spectral._multilevel import narrow
 
 STRONG = 0.3  # couplings of at least this share of a row's largest join its aggregate
 MOST_COARSE = 8_000  # a dense factor of so many rows takes half a gigabyte
 LOCAL = 12  # functions on each aggregate: the constant and smoothed random vectors
 SWEEPS = 20  # of smoothing for them
-STRIP = 256  # rows of the coarse matrix that are made at once
+STRIP = 64  # rows of the coarse matrix that are made at once
 RATIO = 30.0  # smoothing damps the spectrum above 1/30 of its end
 WEAKEST = 1e-3  # of the median diagonal entry: a point that no patch leans on has less, and 1 / diagonal would explode
 # Couplings below this share of a row's largest join nobody; without an end the halving would go on for ever.
@@ -79,13 +81,16 @@ def two_levels(matrix: csr_array, null: Floats) -> TwoLevels:
     inverse = 1.0 / np.maximum(diagonal, WEAKEST * float(np.median(diagonal)))
     top = _largest(matrix, inverse)
     label, count = _aggregates(matrix, MOST_COARSE // LOCAL)
+    rows = LOCAL * count
+    require(8.0 * rows * rows, f"a coarse kernel of {rows} rows", "use solver='shift_invert', or landmarks")
     tentative = _local_bases(_smooth_functions(matrix, inverse, top), label, count)
     step = diags_array(4.0 / 3.0 / top * inverse, format="csr")
     prolong = csr_array(tentative - step @ csr_array(matrix @ tentative))
     restrict = csr_array(prolong.T)
     coarse = _coarse(restrict, matrix, prolong)  # symmetric up to rounding: half of it is read
     coarse[np.diag_indices(len(coarse))] += RIDGE * coarse.diagonal().max()
-    factor = scipy.linalg.cho_factor(coarse, lower=True, overwrite_a=True, check_finite=False)
+    # The transpose is in the order of LAPACK, which then needs no copy.
+    factor = scipy.linalg.cho_factor(coarse.T, lower=True, overwrite_a=True, check_finite=False)
 
     def solve(B: Floats) -> Floats:
         return np.asarray(scipy.linalg.cho_solve(factor, B, check_finite=False))
@@ -172,7 +177,7 @@ def _aggregates(matrix: csr_array, most: int) -> tuple[NDArray[np.int64], int]:
         kept = (size >= share * largest[rows]) & (size > 0)
         strong = csr_array((np.ones(int(kept.sum())), (rows[kept], matrix.indices[kept])), shape=(n, n))
         strong = csr_array(strong + strong.T)
-        label, count = loops.aggregate(strong.indptr.astype(np.int64), strong.indices.astype(np.int64))
+        label, count = loops.aggregate(narrow(strong.indptr), narrow(strong.indices))
         if count <= most or share < WEAK:
             return label, int(count)
         share *= 0.5
