@@ -170,7 +170,7 @@ def _uncounted(model: Any, data: Data, *, factored: bool) -> Stage:
 FILL = 19.0  # entries of the factor over n log2 n: fitted to peaks of rolls of 150,000 points, 10 neighbours
 # Bytes a row: of the prolongation, thrice, and of a strip of what the coarse kernel is made of; 50,000 x 50 has 130.
 LEVELS = 3 * 130 * EDGE + 64 * EDGE
-COARSE = FLOAT * 4_000**2  # bytes of the dense coarse kernel: fitted to the peaks of two fits; it has at most 8,000 rows
+COARSE = FLOAT * 4_000**2  # of the dense coarse kernel: fitted to the peaks of two fits; it has at most 8,000 rows
 
 
 # Geodesics ------------------------------------------------------------------------------------------------------------
