@@ -11,9 +11,20 @@ import numpy as np
 from lowfold._core.jit import compiled
 from lowfold._core.parallel import STACKED, block_slices, run_blocks
 from lowfold._core.run import Run
-from lowfold._core.types import AnyFloats, Floats, Ints
+from lowfold._core.types import AnyFloats, AnyInts, Floats, Ints
 from lowfold.graph._components import components
-from lowfold.graph._detours import LOOPS, NEAR, Mask, ends_of, long_way, mirrored, near_entries, steep, within_pieces
+from lowfold.graph._detours import (
+    LOOPS,
+    NEAR,
+    Mask,
+    ends_of,
+    entries_of,
+    long_way,
+    mirrored,
+    near_entries,
+    steep,
+    within_pieces,
+)
 from lowfold.graph._local_planes import ABOVE, Padded, medians, padded, plane_dimension, robust_planes
 from lowfold.graph._search import trim
 from lowfold.graph._types import Graph
@@ -40,8 +51,18 @@ def bundled(graph: Graph, X: AnyFloats, d: int, factor: float, run: Run) -> Ints
         flat = flat[long]
     left = np.flatnonzero(once & ~kept)
     left = left[long_way(graph, kept, left, factor, run)]
-    left = left[steep(graph, kept, X, left, d)] if len(left) else left
-    return within_pieces(graph, kept, left, run)
+    if len(left) == 0:
+        return left
+    return within_pieces(graph, kept, left[_steep_or_beside(graph, left, steep(graph, kept, X, left, d))], run)
+
+
+def _steep_or_beside(graph: Graph, edges: Ints, steeply: Mask) -> Mask:
+    """The steep ones, and those whose ends both touch steep ones: where a sheet bends, one in many lies in a plane."""
+    ends = ends_of(graph, edges)
+    touched = np.zeros(graph.n, dtype=bool)
+    touched[ends[steeply]] = True
+    touched[graph.indices[entries_of(graph, np.flatnonzero(touched))]] = True
+    return np.asarray(steeply | touched[ends].all(axis=1))
 
 
 def largest_bundle(graph: Graph, found: Ints) -> int:
@@ -83,7 +104,7 @@ def _noisy_planes(X: AnyFloats, pad: Padded, part: slice, d: int) -> tuple[Float
     return planes, medians(height, pad.real[part])
 
 
-def _rises(X: AnyFloats, i: Ints, j: Ints, planes: Floats, noise: Floats) -> Mask:
+def _rises(X: AnyFloats, i: AnyInts, j: AnyInts, planes: Floats, noise: Floats) -> Mask:
     """Whether x_j - x_i rises from the plane of i (D, d) steeply, and high above the noise there."""
     step = X[j].astype(np.float64) - X[i].astype(np.float64)
     length = np.linalg.norm(step, axis=1)

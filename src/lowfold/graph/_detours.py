@@ -74,12 +74,16 @@ def _planes(graph: Graph, kept: Mask, X: AnyFloats, where: Ints, d: int) -> Floa
 
 
 def near_entries(graph: Graph) -> Mask:
-    """Entries among the NEAR shortest of either end."""
-    near = np.zeros(len(graph.indices))
-    loops = compiled(LOOPS)
-    loops.mark_shortest(graph.indptr, graph.lengths, NEAR, near)
-    loops.mirror(graph.indptr, graph.indices, near)
-    return near > 0
+    """Entries among the NEAR shortest of either end, ties included."""
+    reach = mth_lengths(graph, NEAR)
+    return np.asarray(graph.lengths <= np.maximum(reach[graph.rows()], reach[graph.indices]))
+
+
+def mth_lengths(graph: Graph, m: int) -> Floats:
+    """The m-th smallest length of every vertex, inf where there are fewer."""
+    out = np.empty(graph.n)
+    compiled(LOOPS).mth_lengths(graph.indptr, graph.lengths, m, out)
+    return out
 
 
 def part_of(graph: Graph, kept: Mask) -> Graph:

@@ -25,6 +25,7 @@ from lowfold.graph._detours import (
     entries_of,
     long_way,
     mirrored,
+    mth_lengths,
     near_entries,
     part_of,
     steep,
@@ -65,7 +66,7 @@ def find_shortcuts(graph: Graph, X: AnyFloats | None = None, *, d: int = 2, run:
 
     Edges that alone hold pieces together are none: there is no way without them to compare with. Where the points X are
     given, edges that lie in the tangent planes (of dimension d at most) of their ends are none either: they cross a
-    gap of the sample.
+    gap of the sample. Without points, of many shortcuts side by side only those are found that do not hide each other.
     """
     if graph.n_edges == 0:
         return Shortcuts.none()
@@ -77,8 +78,9 @@ def find_shortcuts(graph: Graph, X: AnyFloats | None = None, *, d: int = 2, run:
     if hints == 0:
         return Shortcuts.none(len(first))  # all cross gaps of the sample: a bundle of shortcuts would not
     beside = _beside(graph, sure, long, doubtful[SAMPLE:], tails[SAMPLE:], run)
-    many = bundled(graph, X, d, SURE, run) if X is not None and hints >= HINTS else long[:0]
-    if largest_bundle(graph, many) < BUNDLE and len(_confirmed(graph, beside, X, d, run)) == 0:
+    few = _confirmed(graph, beside, X, d, run)
+    many = bundled(graph, X, d, SURE, run) if X is not None and (hints >= HINTS or len(few)) else few[:0]
+    if len(few) == 0 and largest_bundle(graph, many) < BUNDLE:
         return Shortcuts.none(len(first))
     found = doubtful[long_way(graph, sure, doubtful, DETOUR, run)]
     found = np.union1d(_confirmed(graph, found, X, d, run), many)
@@ -140,17 +142,16 @@ def _limit(share: Floats) -> float:
 
 
 def _shares(graph: Graph, run: Run) -> Floats:
-    """What the ends of every entry share of their neighbours; 1 for the shortest edge of a vertex."""
+    """What the ends of every entry share of their neighbours; 1 for the shortest edges of a vertex."""
     loops = compiled(LOOPS)
     share = np.zeros(len(graph.indices))
-    loops.mark_shortest(graph.indptr, graph.lengths, SPARED, share)
-    loops.mirror(graph.indptr, graph.indices, share)
     blocks = block_slices(graph.n, ROWS)
-    run_blocks(
-        lambda b: loops.shared_neighbors(graph.indptr, graph.indices, blocks[b].start, blocks[b].stop, SHARED, share),
-        len(blocks),
-        n_jobs=run.n_jobs,
-    )
+    rows, spared = (graph.indptr, graph.indices, graph.lengths), mth_lengths(graph, SPARED)
+
+    def work(b: int) -> None:
+        loops.shared_neighbors(*rows, blocks[b].start, blocks[b].stop, SHARED, spared, share)
+
+    run_blocks(work, len(blocks), n_jobs=run.n_jobs)
     loops.mirror(graph.indptr, graph.indices, share)
     return share
 
