@@ -33,7 +33,18 @@ def test_the_table_says_what_the_library_says(run: Any, sheet: Path) -> None:
     assert code == 0
     assert "'kind' is not numeric" in told
     lines = said.splitlines()
-    assert lines[0].split() == ["estimator", "dimension", "sampling", "95%", "scales", "remark"]
+    assert lines[0].split() == [
+        "estimator",
+        "dimension",
+        "sampling",
+        "95%",
+        "with",
+        "scales",
+        "and",
+        "edges",
+        "scales",
+        "remark",
+    ]
     assert [line.split()[0] for line in lines[1:4]] == ["local_pca", "mle", "two_nn"]
     X = read_table(sheet).X
     found = dimension.maximum_likelihood(X)

@@ -211,4 +211,24 @@ def test_at_most_is_said_of_the_rank_alone(seed: int) -> None:
 
 def test_an_interval_says_that_it_is_of_the_sampling() -> None:
     X = np.random.default_rng(8).random((200, 2))
-    assert "by sampling]" in str(dimension.maximum_likelihood(X))
+    found = dimension.maximum_likelihood(X)
+    assert "by sampling]" in str(found)
+    assert "with scales and edges]" in str(found)
+
+
+@pytest.mark.parametrize("name", ["mle", "two_nn", "correlation"])
+def test_the_band_holds_the_dimension_where_the_sampling_alone_does_not(name: str) -> None:
+    """Cubes of 2 and 3 dimensions, a Gaussian, a paraboloid: edges and the scale move a value more than the sample."""
+    held, sampled_only = 0, 0
+    for seed in (30, 31):
+        rng = np.random.default_rng(seed)
+        P = rng.uniform(-1, 1, (400, 2))
+        sets = {2: [P, np.column_stack([P, (P**2).sum(axis=1)])], 3: [rng.random((600, 3)), rng.normal(size=(600, 3))]}
+        for d, X in ((d, X) for d, several in sets.items() for X in several):
+            found = dimension.estimate_all(X, (name,))[name]
+            assert found.band is not None
+            assert found.interval is not None
+            held += found.band[0] <= d <= found.band[1]
+            sampled_only += found.interval[0] <= d <= found.interval[1]
+    assert held >= 7
+    assert held >= sampled_only

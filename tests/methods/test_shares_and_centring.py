@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -109,3 +111,11 @@ def test_linear_alignment_of_a_polygon(method: str, value: float | None) -> None
     with pytest.warns(AccuracyWarning, match="coincide"):  # about its centre the polygon has no first direction
         centred = make(1, n_neighbors=2).fit(POLYGON)
     assert centred.eigenvalues_ == pytest.approx([value], rel=1e-8)
+
+
+@pytest.mark.parametrize("name", ["ClassicalMDS", "Isomap", "LandmarkIsomap", "MVU"])
+def test_of_nothing_all_is_explained(name: str) -> None:
+    """All points coincide: there is no variance that the coordinates could miss."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert getattr(lowfold, name)(2).fit(np.ones((20, 3))).explained_ == 1.0

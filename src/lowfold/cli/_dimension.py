@@ -135,9 +135,12 @@ def table_text(estimates: Any) -> str:
     """One line for each estimate, and the median of those with nothing against them; a question mark is a doubt."""
     from lowfold.cli._tables import columns_of
 
-    rows = [(item.name, _value(item), _interval(item), _scales(item), _remark(item)) for item in estimates]
+    rows = [
+        (item.name, _value(item), _span_of(item.interval), _span_of(item.band), _scales(item), _remark(item))
+        for item in estimates
+    ]
     told = [item for item in estimates if item.told and not item.bound and not item.whole]
-    text = columns_of(rows, ("estimator", "dimension", "sampling 95%", "scales", "remark"))
+    text = columns_of(rows, ("estimator", "dimension", "sampling 95%", "with scales and edges", "scales", "remark"))
     lines = "\n".join(line.rstrip() for line in text.splitlines())
     if not told:
         return f"{lines}\n\nno estimate without doubt"
@@ -153,8 +156,8 @@ def _value(item: Any) -> str:
     return f"{'<= ' if item.bound else 'whole ' if item.whole else ''}{item.value:.3g}{'' if item.told else ' ?'}"
 
 
-def _interval(item: Any) -> str:
-    return "-" if item.interval is None else f"{item.interval[0]:.3g} .. {item.interval[1]:.3g}"
+def _span_of(interval: tuple[float, float] | None) -> str:
+    return "-" if interval is None else f"{interval[0]:.3g} .. {interval[1]:.3g}"
 
 
 def _notes(estimates: Any) -> list[str]:

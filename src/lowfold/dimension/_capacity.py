@@ -14,10 +14,11 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, Limits, check_limits
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
+from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.types import Floats, Ints
 from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled, slope
 from lowfold.dimension._linear import require_range
-from lowfold.dimension._read import distance_rows, distinct, read_source
+from lowfold.dimension._read import distance_rows, distinct, read_source, typical_distance
 from lowfold.graph._radius import within_radius
 from lowfold.graph._reading import MetricLike, Params
 from lowfold.graph._source import Pairs, Points
@@ -30,6 +31,10 @@ REPEATS = 4  # places of the boxes, or starts of the walk, whose numbers are ave
 AXES = ("size r", "pieces")
 NARROW = 3.5  # sizes that differ by less than this factor see much of the edges of the set,
 TOO_NARROW = 2.0  # and by less than this little else
+
+# Share of the value that edges of the set take, for every median distance that the largest pieces measure, and at most:
+# what cubes, balls, Gaussians, spheres and curves of 1 to 6 dimensions show.
+EDGES, LOST = {"packing": 0.4, "covering": 0.4, "box": 0.25}, 0.5
 
 
 def packing_radii(source: Points | Pairs, count: int, start: int) -> Floats:
@@ -129,13 +134,29 @@ def capacity(
 
         interval = half_samples(on_half, source.n, value, n_resamples, rng)
     narrow = f"{source.n} points show sizes r to {high / low:.1f} r only, which the edges of the set fill"
-    known = {"used": (float(low), float(high)), "scales": grid, "curve": counts, "axes": AXES, "log": True}
+    drift = max(abs(half - value) for half in _half_slopes(np.log(grid), np.log(counts)))
+    lost = min(EDGES[method] * float(high) / max(typical_distance(source, rng), NO_DIVISOR), LOST)
+    known = {
+        "used": (float(low), float(high)),
+        "scales": grid,
+        "curve": counts,
+        "axes": AXES,
+        "log": True,
+        "drift": drift,
+        "missing": value * lost / (1.0 - lost),
+    }
     if value <= 0:
         return cannot_tell(name, "the number of pieces does not change over these sizes", note=note, **known)
     if radii is None and high < TOO_NARROW * low:
         return cannot_tell(name, narrow, note=note, **known)
     reason = f"may be too low: {narrow}" if radii is None and high < NARROW * low else None
     return Estimate(name, value, interval, reason=reason, note=note, **known)  # type: ignore[arg-type]
+
+
+def _half_slopes(x: Floats, y: Floats) -> tuple[float, float]:
+    """Minus the slopes of the smaller and of the larger scales."""
+    middle = len(x) // 2
+    return -slope(x[:middle], y[:middle]), -slope(x[middle:], y[middle:])
 
 
 def _range(source: Points | Pairs, method: str, rng: np.random.Generator) -> tuple[float, float]:

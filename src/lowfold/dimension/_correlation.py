@@ -101,6 +101,7 @@ def correlation(
         axes=("radius r", "share of pairs within r"),
         log=True,
         local=local,
+        drift=max(abs(lower - value), abs(upper - value)),
         reason=f"not straight: slope {lower:.2f} at small and {upper:.2f} at large radii" if bent else None,
         note=note,
     )

@@ -38,6 +38,8 @@ class Estimate:
     bound      whether it is an upper bound by its nature: the hyperplane that holds all of the data
     whole      whether it counts what a hyperplane or one chart takes for most of the data, rather than directions at a
                point: more where the manifold is curved or closed, fewer where it is a narrow strip
+    drift      how far the value moves over larger and smaller scales, or 0 where that is not looked at
+    missing    what edges of the set take from the value, about; 0 where that is not known
     reason     why the value cannot be told, or should not be trusted; None where nothing speaks against it
     note       what was done to the data, as a sample drawn; None where all of it was used
     """
@@ -54,6 +56,8 @@ class Estimate:
     local: Floats | None = None
     bound: bool = False
     whole: bool = False
+    drift: float = 0.0
+    missing: float = 0.0
     reason: str | None = None
     note: str | None = None
 
@@ -66,6 +70,14 @@ class Estimate:
         return self.reason is None and bool(np.isfinite(self.value))
 
     @property
+    def band(self) -> Interval | None:
+        """The interval with what else moves the value: the scales, added in squares, and upwards what edges take."""
+        if self.interval is None:
+            return None
+        reach = float(np.hypot((self.interval[1] - self.interval[0]) / 2, self.drift))
+        return self.value - reach, self.value + reach + self.missing
+
+    @property
     def words(self) -> str:
         """What stands before the value: whether it is a bound, or of a chart as a whole."""
         return "at most " if self.bound else "as a whole " if self.whole else ""
@@ -76,6 +88,7 @@ class Estimate:
             "name": self.name,
             "value": None if np.isnan(self.value) else self.value,
             "interval": None if self.interval is None else list(self.interval),
+            "band": None if self.band is None else list(self.band),
             "used": None if self.used is None else list(self.used),
             "lengths": None if self.lengths is None else list(self.lengths),
             "axes": list(self.axes),
@@ -90,7 +103,11 @@ class Estimate:
 
     def __str__(self) -> str:
         value = "cannot tell" if np.isnan(self.value) else f"{self.words}{self.value:.2f}"
-        spread = "" if self.interval is None else f" [{self.interval[0]:.2f}, {self.interval[1]:.2f} by sampling]"
+        spread = ""
+        if self.interval is not None and self.band is not None:
+            spread = f" [{self.interval[0]:.2f}, {self.interval[1]:.2f} by sampling]"
+            if self.drift or self.missing:
+                spread += f" [{self.band[0]:.2f}, {self.band[1]:.2f} with scales and edges]"
         reason = "" if self.reason is None else f" ({self.reason})"
         return f"{self.name}: {value}{spread}{reason}"
 
@@ -135,6 +152,7 @@ def judged(found: Estimate, shortfall: float) -> Estimate:
     and more than 1 is not told at all.
     """
     missing = found.value * shortfall / (1.0 - shortfall)
+    found = replace(found, missing=missing)
     if not missing > HALF:
         return found
     cause = "points are so few that neighbours are nearly as far as any point"

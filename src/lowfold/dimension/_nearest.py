@@ -89,10 +89,17 @@ def maximum_likelihood(
         axes=("neighbours k", "dimension"),
         lengths=lengths,
         local=local,
+        drift=_spread(curve[(shown >= first / 2) & (shown <= 2 * last)], value),
         reason=f"changes by {drift:.0%} with k: no plateau" if drift > UNSTEADY else _unequal(mean_inverse[good], ks),
         note=note,
     )
     return judged(found, edge_shortfall(lengths[1], typical_distance(source, rng)))
+
+
+def _spread(curve: Floats, value: float) -> float:
+    """The largest distance of a curve's finite values from the value."""
+    seen = curve[np.isfinite(curve)]
+    return float(np.abs(seen - value).max(initial=0.0))
 
 
 def _unequal(inverse: Floats, ks: Ints) -> str | None:
@@ -177,6 +184,7 @@ def two_nearest(
         scales=np.array(scales),
         curve=np.array(curve),
         axes=("median distance to the second neighbour", "dimension"),
+        drift=_spread(np.array(coarse), value),
         reason=f"changes by {drift:.0%} with the scale: noise, or too few points" if drift > UNSTEADY else None,
         note=note,
     )

@@ -71,11 +71,16 @@ def robust_planes(
     return T, sine * distance
 
 
-def _medians(height: Floats, real: NDArray[np.bool_]) -> Floats:
+def medians(height: Floats, real: NDArray[np.bool_]) -> Floats:
     """Median of the real entries of each row, the lower one of two; 0 for a row without any."""
     ordered = np.sort(np.where(real, height, np.inf), axis=1)
     middle = ordered[np.arange(len(ordered)), np.maximum(real.sum(axis=1) - 1, 0) // 2]
     return np.where(np.isfinite(middle), middle, 0.0)
+
+
+def plane_dimension(d: int, D: int, k: int) -> int:
+    """Directions of a plane through k neighbours in D dimensions, d at most."""
+    return min(d, D, max(SURFACE, k // SPARED))
 
 
 def linear_neighbors(
@@ -96,7 +101,7 @@ def linear_neighbors(
     run = run or Run()
     rows, pad = X if queries is None else queries, padded(neighbors)
     m, D = neighbors.n, X.shape[1]
-    d = min(d, D, max(SURFACE, int(np.median(neighbors.counts)) // SPARED))
+    d = plane_dimension(d, D, int(np.median(neighbors.counts)))
     planes, noise, out = np.empty((m, D, d)), np.empty(m), np.zeros(pad.real.shape, dtype=bool)
     lengths = np.empty(pad.real.shape)  # in the metric's features, where planes are; the metric may end in another unit
     parts = block_slices(m, max(1, STACKED // (pad.index.shape[1] * D)))
@@ -111,7 +116,7 @@ def linear_neighbors(
         part = parts[i]
         V = differences(part)
         planes[part], height = robust_planes(V, np.linalg.norm(V, axis=2), pad.real[part], d)
-        noise[part] = _medians(height, pad.real[part])
+        noise[part] = medians(height, pad.real[part])
         lengths[part] = np.linalg.norm(V, axis=2)
         out[part] = too_high(height, noise[part][:, None], part)
 
@@ -133,4 +138,12 @@ def linear_neighbors(
     return Neighbors(indptr, neighbors.indices[kept], neighbors.distances[kept], neighbors.n_points, neighbors.recall)
 
 
-__all__ = ["Padded", "linear_neighbors", "padded", "principal_directions", "robust_planes"]
+__all__ = [
+    "Padded",
+    "linear_neighbors",
+    "medians",
+    "padded",
+    "plane_dimension",
+    "principal_directions",
+    "robust_planes",
+]

@@ -7,15 +7,19 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def shared_neighbors(indptr, indices, first, last, enough, share):
-    """share[e] = |N(i) and N(j)| / min(|N(i)|, |N(j)|) for the entries (i, j), i < j, of rows first..last - 1.
+def shared_neighbors(indptr, indices, lengths, first, last, enough, spared, share):
+    """share[e] = |N(i) and N(j)| / min(|N(i)|, |N(j)|) for the entries (i, j), i < j, of rows first..last - 1; 1 for
+    those of at most the length spared[i] or spared[j].
 
-    Entries with a share above 0 are beyond doubt and stay; counting ends where the share is more than `enough`.
+    Counting ends where the share is more than `enough`.
     """
     for i in range(first, last):
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
-            if j < i or share[e] > 0:
+            if j < i:
+                continue
+            if lengths[e] <= max(spared[i], spared[j]):
+                share[e] = 1.0
                 continue
             a, b, common = indptr[i], indptr[j], 0
             a_end, b_end = indptr[i + 1], indptr[j + 1]
@@ -67,8 +71,8 @@ def mean_lengths(indptr, lengths, vertices, out):
 
 
 @njit(nogil=True, cache=True)
-def mark_shortest(indptr, lengths, m, marks):
-    """Set the marks of the m shortest entries of every row to 1, ties included."""
+def mth_lengths(indptr, lengths, m, out):
+    """out[i] = the m-th smallest length in row i, inf where there are fewer."""
     best = np.empty(m)
     for i in range(len(indptr) - 1):
         best[:] = np.inf
@@ -80,9 +84,7 @@ def mark_shortest(indptr, lengths, m, marks):
                 best[at] = best[at - 1]
                 at -= 1
             best[at] = length
-        for e in range(indptr[i], indptr[i + 1]):
-            if lengths[e] <= best[m - 1]:
-                marks[e] = 1.0
+        out[i] = best[m - 1]
 
 
 @njit(nogil=True, cache=True)

@@ -2,7 +2,7 @@
 
 On a surface two neighbours have neighbours in common; the ends of an edge between sheets have few or none. So edges
 are ranked by what their ends share, which costs one merge of two rows each, and the doubtful ones are put to the test
-that decides: how long is the way without them?
+that decides: how long is the way without them? Where many lie side by side, `_bundles` tells them.
 """
 
 from __future__ import annotations
@@ -13,15 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.jit import compiled
-from lowfold._core.parallel import COPIED, TABLED, block_slices, run_blocks
+from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
-from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import AnyFloats, Floats, Ints
-from lowfold.graph._components import components
+from lowfold.graph._bundles import BUNDLE, bundled, largest_bundle
+from lowfold.graph._detours import (
+    LOOPS,
+    NEAR,
+    Mask,
+    ends_of,
+    entries_of,
+    long_way,
+    mirrored,
+    mth_lengths,
+    near_entries,
+    part_of,
+    steep,
+    tails_of,
+    within_pieces,
+)
 from lowfold.graph._types import Graph, Neighbors
-
-Mask = NDArray[np.bool_]
-
 
 DETOUR = 3.0  # ends so many times farther apart along the edges beyond doubt: perhaps a shortcut
 SURE = 4.0  # and so many times along all other edges, in points where the tangent planes agree: a shortcut
@@ -29,13 +40,9 @@ BLIND = 8.0  # without coordinates there are no tangent planes, and gaps of a sa
 SHARED = 0.35  # ends that share less than this of their neighbours are doubtful; those of bundled shortcuts reach 1/3
 DOUBTFUL = 0.1  # at most this part of the near edges is set aside: the rest must still lead everywhere
 SPARED = 4  # a vertex' shortest edges are not doubtful: they hold narrow places together
-NEAR = 10  # a vertex' shortest edges, among which shortcuts are few; longer ones are measured along these
 SAMPLE = 500  # doubtful edges tested at first; only where one is a shortcut all are
-SETTLED = 4000  # vertices after which a search gives up: the way is long, or the dimension high
-FLAT = 0.866  # cosine of 30 degrees: an edge that close to a tangent plane of its ends crosses a gap
-THIN = 0.15  # directions less than this times the widest hardly occur in a neighbourhood: a curve is no plane
+HINTS = 3  # steep edges with a long way in that sample: then bundles are looked for, whose edges hide each other
 ROWS = 20_000  # rows of a block of work
-AT_ONCE = 128  # ways that one thread looks for with one array of labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,27 +66,34 @@ def find_shortcuts(graph: Graph, X: AnyFloats | None = None, *, d: int = 2, run:
 
     Edges that alone hold pieces together are none: there is no way without them to compare with. Where the points X are
     given, edges that lie in the tangent planes (of dimension d at most) of their ends are none either: they cross a
-    gap of the sample.
+    gap of the sample. Without points, of many shortcuts side by side only those are found that do not hide each other.
     """
     if graph.n_edges == 0:
         return Shortcuts.none()
     run = run or Run()
     sure, doubtful, tails = _doubts(graph, run)
     first = doubtful[:SAMPLE]
-    long = first[_long_way(graph, sure, first, DETOUR, run)]
-    if len(long) == 0 or (X is not None and not _steep(graph, sure, X, long, d).any()):
+    long = first[long_way(graph, sure, first, DETOUR, run)]
+    hints = len(long) if X is None or len(long) == 0 else int(steep(graph, sure, X, long, d).sum())
+    if hints == 0:
         return Shortcuts.none(len(first))  # all cross gaps of the sample: a bundle of shortcuts would not
+    beside = _beside(graph, sure, long, doubtful[SAMPLE:], tails[SAMPLE:], run)
+    few = _confirmed(graph, beside, X, d, run)
+    many = bundled(graph, X, d, SURE, run) if X is not None and (hints >= HINTS or len(few)) else few[:0]
+    if len(few) == 0 and largest_bundle(graph, many) < BUNDLE:
+        return Shortcuts.none(len(first))
+    found = doubtful[long_way(graph, sure, doubtful, DETOUR, run)]
+    found = np.union1d(_confirmed(graph, found, X, d, run), many)
+    return Shortcuts(ends_of(graph, found), len(doubtful))
+
+
+def _beside(graph: Graph, sure: Mask, long: Ints, others: Ints, tails: NDArray[np.integer], run: Run) -> Ints:
+    """The long entries and others as long that touch them or their neighbours: a few shortcuts side by side."""
     around = np.zeros(graph.n, dtype=bool)
-    around[_ends(graph, long)] = True
-    around[graph.indices[_entries(graph, np.flatnonzero(around))]] = True  # a bundle is joined to what was found of it
-    others = doubtful[SAMPLE:]
-    others = others[around[tails[SAMPLE:]] | around[graph.indices[others]]]
-    beside = others[_long_way(graph, sure, others, DETOUR, run)]
-    tested = len(first) + len(others)
-    if len(_confirmed(graph, np.concatenate([long, beside]), X, d, run)) == 0:
-        return Shortcuts.none(tested)
-    found = doubtful[_long_way(graph, sure, doubtful, DETOUR, run)]
-    return Shortcuts(_ends(graph, _confirmed(graph, found, X, d, run)), len(doubtful))
+    around[ends_of(graph, long)] = True
+    around[graph.indices[entries_of(graph, np.flatnonzero(around))]] = True
+    near = others[around[tails] | around[graph.indices[others]]]
+    return np.concatenate([long, near[long_way(graph, sure, near, DETOUR, run)]])
 
 
 def _doubts(graph: Graph, run: Run) -> tuple[Mask, Ints, NDArray[np.integer]]:
@@ -91,13 +105,13 @@ def _doubts(graph: Graph, run: Run) -> tuple[Mask, Ints, NDArray[np.integer]]:
         found = doubts_on_device(graph, 0 if all_near else NEAR, SPARED, SHARED, DOUBTFUL, run)
         if found is not None:
             return found
-    near = np.ones(len(graph.indices), dtype=bool) if all_near else _near(graph)
+    near = np.ones(len(graph.indices), dtype=bool) if all_near else near_entries(graph)
     share = _shares(graph, run)
-    among = share if near.all() else _shares(_part(graph, near), run)
+    among = share if near.all() else _shares(part_of(graph, near), run)
     sure = near.copy()
     sure[near] = among > _limit(among)
     doubtful = np.flatnonzero(~sure)
-    tails = _tails(graph, doubtful)
+    tails = tails_of(graph, doubtful)
     once = tails < graph.indices[doubtful]
     doubtful, tails = doubtful[once], tails[once]
     order = np.argsort(share[doubtful], kind="stable")
@@ -112,57 +126,14 @@ def _confirmed(graph: Graph, found: Ints, X: AnyFloats | None, d: int, run: Run)
     kept = np.ones(len(graph.indices), dtype=bool)
     while len(found):
         kept[:] = True
-        kept[found] = kept[_mirrored(graph, found)] = False
-        still = _long_way(graph, kept, found, BLIND if X is None else SURE, run)
+        kept[found] = kept[mirrored(graph, found)] = False
+        still = long_way(graph, kept, found, BLIND if X is None else SURE, run)
         if still.all():
             break
         found = found[still]
     if len(found) == 0:
         return found
-    found = found if X is None else found[_steep(graph, kept, X, found, d)]
-    if len(found) == 0:
-        return found
-    ends = _labels(graph, kept, run)[_ends(graph, found)]
-    return np.asarray(found[ends[:, 0] == ends[:, 1]])
-
-
-def _labels(graph: Graph, kept: Mask, run: Run) -> NDArray[np.integer]:
-    """The same number for vertices that the kept entries join."""
-    if run.device != "cpu":
-        from lowfold.graph._on_device import labels_on_device
-
-        found = labels_on_device(graph, kept, run)
-        if found is not None:
-            return found
-    return components(_part(graph, kept))
-
-
-def _steep(graph: Graph, kept: Mask, X: AnyFloats, edges: Ints, d: int) -> Mask:
-    """Edges at more than 30 degrees to the tangent planes of both ends, which the kept entries span."""
-    ends = _ends(graph, edges)
-    steep = np.empty(len(edges), dtype=bool)
-    for part in block_slices(len(edges), max(1, COPIED // (d * X.shape[1]))):
-        step = X[ends[part, 1]].astype(np.float64) - X[ends[part, 0]].astype(np.float64)
-        planes = [_planes(graph, kept, X, ends[part, e], d) for e in (0, 1)]
-        inside = [np.linalg.norm(plane @ step[:, :, None], axis=(1, 2)) for plane in planes]
-        steep[part] = np.maximum(*inside) < FLAT * np.linalg.norm(step, axis=1)
-    return steep
-
-
-def _planes(graph: Graph, kept: Mask, X: AnyFloats, where: Ints, d: int) -> Floats:
-    """(m, d, D) directions of the differences to the kept neighbours, orthonormal; 0 for those that hardly occur."""
-    D, degrees = X.shape[1], graph.degrees()[where]
-    planes = np.zeros((len(where), d, D))
-    most = int(degrees.max(initial=1))
-    for part in block_slices(len(where), max(1, TABLED // (most * D))):
-        column = np.arange(most) < degrees[part, None]
-        entry = np.where(column, graph.indptr[where[part], None] + np.arange(most), 0)
-        near, column = graph.indices[entry], column & kept[entry]
-        spokes = (X[near].astype(np.float64) - X[where[part], None].astype(np.float64)) * column[:, :, None]
-        sizes, directions = stacked_svd(spokes)[1:]
-        occurs = sizes[:, :d] > THIN * sizes[:, :1]
-        planes[part, : occurs.shape[1]] = directions[:, :d] * occurs[:, :, None]
-    return planes
+    return within_pieces(graph, kept, found if X is None else found[steep(graph, kept, X, found, d)], run)
 
 
 def _limit(share: Floats) -> float:
@@ -170,82 +141,19 @@ def _limit(share: Floats) -> float:
     return min(SHARED, float(np.partition(share, rank)[rank]))
 
 
-def _near(graph: Graph) -> Mask:
-    """Entries among the NEAR shortest of either end."""
-    near = np.zeros(len(graph.indices))
-    loops = compiled("lowfold.graph._shortcut_loops")
-    loops.mark_shortest(graph.indptr, graph.lengths, NEAR, near)
-    loops.mirror(graph.indptr, graph.indices, near)
-    return near > 0
-
-
-def _part(graph: Graph, kept: Mask) -> Graph:
-    """The graph of the kept entries, which are kept in both rows or in none."""
-    if kept.all():
-        return graph
-    indptr = np.concatenate([[0], np.cumsum(kept)])[graph.indptr]
-    return Graph(indptr, graph.indices[kept], graph.lengths[kept])
-
-
-def _tails(graph: Graph, entries: Ints) -> Ints:
-    return np.asarray(np.searchsorted(graph.indptr, entries, side="right") - 1)
-
-
-def _entries(graph: Graph, vertices: Ints) -> Ints:
-    """The entries of some rows."""
-    counts = graph.degrees()[vertices]
-    before = np.cumsum(counts) - counts
-    return np.repeat(graph.indptr[vertices] - before, counts) + np.arange(counts.sum())
-
-
-def _mirrored(graph: Graph, entries: Ints) -> Ints:
-    """Where (j, i) stands for the entries (i, j)."""
-    out = np.empty(len(entries), dtype=np.int64)
-    ends = _ends(graph, entries)
-    compiled("lowfold.graph._shortcut_loops").places(graph.indptr, graph.indices, ends[:, 1], ends[:, 0], out)
-    return out
-
-
 def _shares(graph: Graph, run: Run) -> Floats:
-    """What the ends of every entry share of their neighbours; 1 for the shortest edge of a vertex."""
-    loops = compiled("lowfold.graph._shortcut_loops")
+    """What the ends of every entry share of their neighbours; 1 for the shortest edges of a vertex."""
+    loops = compiled(LOOPS)
     share = np.zeros(len(graph.indices))
-    loops.mark_shortest(graph.indptr, graph.lengths, SPARED, share)
-    loops.mirror(graph.indptr, graph.indices, share)
     blocks = block_slices(graph.n, ROWS)
-    run_blocks(
-        lambda b: loops.shared_neighbors(graph.indptr, graph.indices, blocks[b].start, blocks[b].stop, SHARED, share),
-        len(blocks),
-        n_jobs=run.n_jobs,
-    )
-    loops.mirror(graph.indptr, graph.indices, share)
-    return share
-
-
-def _long_way(graph: Graph, kept: Mask, edges: Ints, factor: float, run: Run) -> Mask:
-    """Whether the ends of each entry are more than DETOUR times its length apart along the kept entries."""
-    loops = compiled("lowfold.graph._shortcut_loops")
-    ends, usual = _ends(graph, edges), np.empty((len(edges), 2))
-    loops.mean_lengths(graph.indptr, graph.lengths, ends, usual)
-    reach = factor * np.maximum(graph.lengths[edges], usual.max(axis=1))
-    rows = graph.indptr, graph.indices, graph.lengths, kept
-    short = np.zeros(len(edges), dtype=bool)
-    loops.short_ways(*rows, ends[:, 0], ends[:, 1], reach, short)
-    rest = np.flatnonzero(~short)
-    way, parts = np.empty(len(rest)), block_slices(len(rest), AT_ONCE)
+    rows, spared = (graph.indptr, graph.indices, graph.lengths), mth_lengths(graph, SPARED)
 
     def work(b: int) -> None:
-        now = rest[parts[b]]
-        loops.detours(*rows, ends[now, 0], ends[now, 1], reach[now], SETTLED, way[parts[b]])
+        loops.shared_neighbors(*rows, blocks[b].start, blocks[b].stop, SHARED, spared, share)
 
-    run_blocks(work, len(parts), n_jobs=run.n_jobs)
-    long = np.zeros(len(edges), dtype=bool)
-    long[rest] = np.isinf(way)
-    return long
-
-
-def _ends(graph: Graph, entries: Ints) -> Ints:
-    return np.column_stack([_tails(graph, entries), graph.indices[entries]]).astype(np.int64)
+    run_blocks(work, len(blocks), n_jobs=run.n_jobs)
+    loops.mirror(graph.indptr, graph.indices, share)
+    return share
 
 
 def without_edges(graph: Graph, edges: Ints) -> Graph:

@@ -26,6 +26,15 @@ def explained_energy(values: ArrayLike, *, total: float | None = None) -> Floats
     return np.ones(len(kept)) if whole <= 0 else np.minimum(kept / whole, 1.0)
 
 
+def share_held(kept: float, total: float) -> float:
+    """kept / total; 1 where there is nothing to hold, for nothing is missing.
+
+    >>> share_held(0.0, 0.0)
+    1.0
+    """
+    return float(kept / total) if total > 0 else 1.0
+
+
 def dimension_by_energy(values: ArrayLike, share: float = 0.95, *, total: float | None = None) -> int:
     """The smallest d whose directions keep at least `share` of the energy; share 1 gives the rank.
 

@@ -22,6 +22,7 @@ from lowfold.graph._source import Blocks, Measured, Pairs, Points
 from lowfold.kernels._block_kernel import BlockKernel, DistanceTile
 from lowfold.kernels._gram import centred_gram
 from lowfold.lowrank._block_sums import jobs_of
+from lowfold.lowrank._energy import share_held
 from lowfold.methods._base import Method
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._in_blocks import InBlocks
@@ -50,9 +51,9 @@ class ClassicalMDS(Distances, Seeded, Solved, Method):
     ----------
     embedding_ : array (n, n_components); natural: centred, column k has squared norm eigenvalues_[k]
     eigenvalues_ : array (n_components,), descending; one that is negative or zero gives a column of zeros
-    explained_ : float, the sum of the positive eigenvalues_ over the trace of G; above 1 where D is not Euclidean
+    explained_ : float, the sum of the positive eigenvalues_ over the trace of G; above 1 where D is not Euclidean,
+        1 where all points coincide
     strain_ : float, sum_ij (d_ij^2 - ||y_i - y_j||^2) = 2 n (sum of the eigenvalues left out)
-    explained_ : float, share of the trace of G that the coordinates hold
     negative_energy_ : float, lower bound of the sum of the negative eigenvalues' sizes; above 0 D is not Euclidean
     shift_ : float, the additive constant used
     residual_, gap_, solver_ : what the solve was worth
@@ -91,7 +92,7 @@ class ClassicalMDS(Distances, Seeded, Solved, Method):
             extend=self._extension(G, kept, pairs.vectors, shift),
             invert=Barycentric(),
             extra={
-                "explained_": float(kept.sum() / total) if total > 0 else 1.0,
+                "explained_": share_held(kept.sum(), total),
                 "strain_": float(2 * data.n * left_out),
                 "negative_energy_": float(max(0.0, -left_out)),
                 "shift_": float(shift),

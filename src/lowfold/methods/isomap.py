@@ -29,6 +29,7 @@ from lowfold.graph._geodesics import all_geodesics, geodesics
 from lowfold.graph._minplus import PathFactor
 from lowfold.graph._types import Graph
 from lowfold.kernels._gram import centred_gram
+from lowfold.lowrank._energy import share_held
 from lowfold.lowrank._landmark_rules import landmarks_by_rule
 from lowfold.methods._base import LearnedMetric
 from lowfold.methods._fit import Connected, Fit
@@ -63,7 +64,7 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         eigenvalues_[k]
     eigenvalues_ : array (n_components,), descending
     explained_ : float, the sum of the positive eigenvalues_ over the trace of G, among the landmarks where there are
-        some
+        some; 1 where all points coincide
     reconstruction_error_ : float, (1/2n) sum_ij (d_G^2 - ||y_i - y_j||^2) = sum of the eigenvalues left out; over
         landmarks
     landmarks_ : array of indices, or None
@@ -143,7 +144,7 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
             invert=Barycentric(),
             extra={
                 "reconstruction_error_": float(G.trace() - kept.sum()),
-                "explained_": float(kept.sum() / total) if (total := G.trace()) > 0 else 0.0,
+                "explained_": share_held(kept.sum(), G.trace()),
                 "landmarks_": chosen,
                 "landmark_error_": None if among is None else _landmark_error(among, pairs, kept, shift, run),
                 "shift_": shift,

@@ -14,6 +14,7 @@ from lowfold._core.limits import Choice, Function, Int, Null, Real
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold.lowrank._energy import share_held
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._losses import Loss, Lowered
@@ -90,9 +91,8 @@ class MVU(GraphMethod):
     eigenvalues_ : array (n_components,), descending
     spectrum_ : array, all eigenvalues of K that are not 0; a gap after the d-th shows the dimension d
     rank_ : int, eigenvalues above 1e-6 of their sum
-    explained_ : float, share of variance_ that the coordinates hold
+    explained_ : float, share of variance_ that the coordinates hold; 1 where all points coincide
     variance_ : float, tr K = (1/2n) sum_ij ||y_i - y_j||^2, over all dimensions of K
-    explained_ : float, the share of variance_ in the n_components columns
     variance_bound_ : float, n^3 tau^2 / 2 with the longest edge tau: no unfolding has more
     duality_gap_ : float, (proven bound - value) / bound
     constraint_violation_ : float, root mean square of d_ij^2 - s_ij over the mean s_ij; largest_violation_ : the
@@ -195,7 +195,7 @@ class MVU(GraphMethod):
                 "constraint_violation_": solution.violation,
                 "largest_violation_": solution.largest_violation,
                 "variance_": float(spectrum.sum()),
-                "explained_": float(leading.values.sum() / max(spectrum.sum(), np.finfo(np.float64).tiny)),
+                "explained_": share_held(leading.values.sum(), spectrum.sum()),
                 "variance_bound_": variance_bound(data.n, longest),
                 "rank_": solution.rank,
                 "spectrum_": spectrum,

@@ -1,0 +1,113 @@
+"""Bundles of shortcuts: many side by side, each of which has a short way over the next.
+
+Where sheets are as near as neighbours reach, edges between them are many, and no test of one edge against all others
+tells them. Here ways lead over edges that lie in the local planes of both ends alone: these stay on their sheet.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lowfold._core.jit import compiled
+from lowfold._core.parallel import STACKED, block_slices, run_blocks
+from lowfold._core.run import Run
+from lowfold._core.types import AnyFloats, AnyInts, Floats, Ints
+from lowfold.graph._components import components
+from lowfold.graph._detours import (
+    LOOPS,
+    NEAR,
+    Mask,
+    ends_of,
+    entries_of,
+    long_way,
+    mirrored,
+    near_entries,
+    steep,
+    within_pieces,
+)
+from lowfold.graph._local_planes import ABOVE, Padded, medians, padded, plane_dimension, robust_planes
+from lowfold.graph._search import trim
+from lowfold.graph._types import Graph
+
+LINEARITY = 0.7  # sine of the angle to a local plane above which an edge leaves its sheet, as in LocallyLinearIsomap
+BUNDLE = 10  # edges side by side that are not chance: noise and thin places leave up to 6
+
+
+def bundled(graph: Graph, X: AnyFloats, d: int, factor: float, run: Run) -> Ints:
+    """Entries (i, j), i < j, whose ends are `factor` times farther apart along edges that stay in the local planes.
+
+    Edges in the planes of their ends may be long; they join where a way is short, in rounds. Others never do: next to
+    the bend of a sheet an edge across is no shortcut, and over it the one behind would have a short way, and so on.
+    """
+    out = _rising(graph, X, d, run)
+    kept = near_entries(graph) & ~out
+    once = graph.rows() < graph.indices
+    flat = np.flatnonzero(once & ~kept & ~out)
+    while len(flat):
+        long = long_way(graph, kept, flat, factor, run)
+        if long.all():
+            break
+        kept[flat[~long]] = kept[mirrored(graph, flat[~long])] = True
+        flat = flat[long]
+    left = np.flatnonzero(once & ~kept)
+    left = left[long_way(graph, kept, left, factor, run)]
+    if len(left) == 0:
+        return left
+    return within_pieces(graph, kept, left[_steep_or_beside(graph, left, steep(graph, kept, X, left, d))], run)
+
+
+def _steep_or_beside(graph: Graph, edges: Ints, steeply: Mask) -> Mask:
+    """The steep ones, and those whose ends both touch steep ones: where a sheet bends, one in many lies in a plane."""
+    ends = ends_of(graph, edges)
+    touched = np.zeros(graph.n, dtype=bool)
+    touched[ends[steeply]] = True
+    touched[graph.indices[entries_of(graph, np.flatnonzero(touched))]] = True
+    return np.asarray(steeply | touched[ends].all(axis=1))
+
+
+def largest_bundle(graph: Graph, found: Ints) -> int:
+    """The most found entries that hang together, over their ends and edges between these."""
+    ends = ends_of(graph, found)
+    touched = np.zeros(graph.n, dtype=bool)
+    touched[ends] = True
+    rows = graph.rows()
+    beside = touched[rows] & touched[graph.indices] & (rows < graph.indices)
+    pairs = np.column_stack([rows[beside], graph.indices[beside]])
+    labels = components(Graph.from_edges(graph.n, pairs))
+    return int(np.bincount(labels[ends[:, 0]]).max(initial=0))
+
+
+def _rising(graph: Graph, X: AnyFloats, d: int, run: Run) -> Mask:
+    """Entries that rise from the plane which the shortest entries of either end span, by more than noise does."""
+    near = graph.neighbors()
+    pad = padded(trim(near, np.minimum(near.counts, NEAR)))
+    d = plane_dimension(d, X.shape[1], NEAR)
+    rise = np.zeros(len(graph.indices))
+    parts = block_slices(graph.n, max(1, STACKED // (pad.index.shape[1] * X.shape[1])))
+
+    def work(b: int) -> None:
+        part = parts[b]
+        planes, noise = _noisy_planes(X, pad, part, d)
+        entries = slice(graph.indptr[part.start], graph.indptr[part.stop])
+        row = np.repeat(np.arange(part.stop - part.start), np.diff(graph.indptr[part.start : part.stop + 1]))
+        rise[entries] = _rises(X, part.start + row, graph.indices[entries], planes[row], noise[row])
+
+    run_blocks(work, len(parts), n_jobs=run.n_jobs)
+    compiled(LOOPS).mirror(graph.indptr, graph.indices, rise)
+    return np.asarray(rise > 0)
+
+
+def _noisy_planes(X: AnyFloats, pad: Padded, part: slice, d: int) -> tuple[Floats, Floats]:
+    """The plane of every point that most of its neighbours lie in, and their median height above it."""
+    V = X[pad.index[part]].astype(np.float64) - X[part].astype(np.float64)[:, None]
+    planes, height = robust_planes(V, np.linalg.norm(V, axis=2), pad.real[part], d)
+    return planes, medians(height, pad.real[part])
+
+
+def _rises(X: AnyFloats, i: AnyInts, j: AnyInts, planes: Floats, noise: Floats) -> Mask:
+    """Whether x_j - x_i rises from the plane of i (D, d) steeply, and high above the noise there."""
+    step = X[j].astype(np.float64) - X[i].astype(np.float64)
+    length = np.linalg.norm(step, axis=1)
+    inside = np.einsum("mD,mDd->md", step, planes)
+    height = np.sqrt(np.maximum(length**2 - (inside**2).sum(axis=1), 0.0))
+    return np.asarray((height > LINEARITY * length) & (height > ABOVE * noise))

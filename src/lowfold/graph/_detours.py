@@ -1,0 +1,139 @@
+"""Ways along some of a graph's edges, and whether an edge leaves the tangent planes of its ends: what tells a shortcut.
+
+An entry is one direction of an edge, a place in `Graph.indices`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowfold._core.jit import compiled
+from lowfold._core.parallel import COPIED, TABLED, block_slices, run_blocks
+from lowfold._core.run import Run
+from lowfold._core.stacks import stacked_svd
+from lowfold._core.types import AnyFloats, Floats, Ints
+from lowfold.graph._components import components
+from lowfold.graph._types import Graph
+
+Mask = NDArray[np.bool_]
+
+NEAR = 10  # a vertex' shortest edges, among which shortcuts are few; longer ones are measured along these
+SETTLED = 4000  # vertices after which a search gives up: the way is long, or the dimension high
+FLAT = 0.866  # cosine of 30 degrees: an edge that close to a tangent plane of its ends crosses a gap
+THIN = 0.15  # directions less than this times the widest hardly occur in a neighbourhood: a curve is no plane
+AT_ONCE = 128  # ways that one thread looks for with one array of labels
+LOOPS = "lowfold.graph._shortcut_loops"
+
+
+def labels_along(graph: Graph, kept: Mask, run: Run) -> NDArray[np.integer]:
+    """The same number for vertices that the kept entries join."""
+    if run.device != "cpu":
+        from lowfold.graph._on_device import labels_on_device
+
+        found = labels_on_device(graph, kept, run)
+        if found is not None:
+            return found
+    return components(part_of(graph, kept))
+
+
+def within_pieces(graph: Graph, kept: Mask, edges: Ints, run: Run) -> Ints:
+    """Those entries between vertices that the kept ones join: others alone hold pieces together."""
+    if len(edges) == 0:
+        return edges
+    ends = labels_along(graph, kept, run)[ends_of(graph, edges)]
+    return np.asarray(edges[ends[:, 0] == ends[:, 1]])
+
+
+def steep(graph: Graph, kept: Mask, X: AnyFloats, edges: Ints, d: int) -> Mask:
+    """Edges at more than 30 degrees to the tangent planes of both ends, which the kept entries span."""
+    ends = ends_of(graph, edges)
+    steep = np.empty(len(edges), dtype=bool)
+    for part in block_slices(len(edges), max(1, COPIED // (d * X.shape[1]))):
+        step = X[ends[part, 1]].astype(np.float64) - X[ends[part, 0]].astype(np.float64)
+        planes = [_planes(graph, kept, X, ends[part, e], d) for e in (0, 1)]
+        inside = [np.linalg.norm(plane @ step[:, :, None], axis=(1, 2)) for plane in planes]
+        steep[part] = np.maximum(*inside) < FLAT * np.linalg.norm(step, axis=1)
+    return steep
+
+
+def _planes(graph: Graph, kept: Mask, X: AnyFloats, where: Ints, d: int) -> Floats:
+    """(m, d, D) directions of the differences to the kept neighbours, orthonormal; 0 for those that hardly occur."""
+    D, degrees = X.shape[1], graph.degrees()[where]
+    planes = np.zeros((len(where), d, D))
+    most = int(degrees.max(initial=1))
+    for part in block_slices(len(where), max(1, TABLED // (most * D))):
+        column = np.arange(most) < degrees[part, None]
+        entry = np.where(column, graph.indptr[where[part], None] + np.arange(most), 0)
+        near, column = graph.indices[entry], column & kept[entry]
+        spokes = (X[near].astype(np.float64) - X[where[part], None].astype(np.float64)) * column[:, :, None]
+        sizes, directions = stacked_svd(spokes)[1:]
+        occurs = sizes[:, :d] > THIN * sizes[:, :1]
+        planes[part, : occurs.shape[1]] = directions[:, :d] * occurs[:, :, None]
+    return planes
+
+
+def near_entries(graph: Graph) -> Mask:
+    """Entries among the NEAR shortest of either end, ties included."""
+    reach = mth_lengths(graph, NEAR)
+    return np.asarray(graph.lengths <= np.maximum(reach[graph.rows()], reach[graph.indices]))
+
+
+def mth_lengths(graph: Graph, m: int) -> Floats:
+    """The m-th smallest length of every vertex, inf where there are fewer."""
+    out = np.empty(graph.n)
+    compiled(LOOPS).mth_lengths(graph.indptr, graph.lengths, m, out)
+    return out
+
+
+def part_of(graph: Graph, kept: Mask) -> Graph:
+    """The graph of the kept entries, which are kept in both rows or in none."""
+    if kept.all():
+        return graph
+    indptr = np.concatenate([[0], np.cumsum(kept)])[graph.indptr]
+    return Graph(indptr, graph.indices[kept], graph.lengths[kept])
+
+
+def tails_of(graph: Graph, entries: Ints) -> Ints:
+    return np.asarray(np.searchsorted(graph.indptr, entries, side="right") - 1)
+
+
+def entries_of(graph: Graph, vertices: Ints) -> Ints:
+    """The entries of some rows."""
+    counts = graph.degrees()[vertices]
+    before = np.cumsum(counts) - counts
+    return np.repeat(graph.indptr[vertices] - before, counts) + np.arange(counts.sum())
+
+
+def mirrored(graph: Graph, entries: Ints) -> Ints:
+    """Where (j, i) stands for the entries (i, j)."""
+    out = np.empty(len(entries), dtype=np.int64)
+    ends = ends_of(graph, entries)
+    compiled(LOOPS).places(graph.indptr, graph.indices, ends[:, 1], ends[:, 0], out)
+    return out
+
+
+def long_way(graph: Graph, kept: Mask, edges: Ints, factor: float, run: Run) -> Mask:
+    """Whether the ends of each entry are more than DETOUR times its length apart along the kept entries."""
+    loops = compiled(LOOPS)
+    ends, usual = ends_of(graph, edges), np.empty((len(edges), 2))
+    loops.mean_lengths(graph.indptr, graph.lengths, ends, usual)
+    reach = factor * np.maximum(graph.lengths[edges], usual.max(axis=1))
+    rows = graph.indptr, graph.indices, graph.lengths, kept
+    short = np.zeros(len(edges), dtype=bool)
+    loops.short_ways(*rows, ends[:, 0], ends[:, 1], reach, short)
+    rest = np.flatnonzero(~short)
+    way, parts = np.empty(len(rest)), block_slices(len(rest), AT_ONCE)
+
+    def work(b: int) -> None:
+        now = rest[parts[b]]
+        loops.detours(*rows, ends[now, 0], ends[now, 1], reach[now], SETTLED, way[parts[b]])
+
+    run_blocks(work, len(parts), n_jobs=run.n_jobs)
+    long = np.zeros(len(edges), dtype=bool)
+    long[rest] = np.isinf(way)
+    return long
+
+
+def ends_of(graph: Graph, entries: Ints) -> Ints:
+    return np.column_stack([tails_of(graph, entries), graph.indices[entries]]).astype(np.int64)
