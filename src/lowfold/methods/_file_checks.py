@@ -46,6 +46,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "PatchMap": {"indptr": "p", "members": "q"},
     "Piece": {"rows": "n", "offset": "d"},
     "Pieces": {"piece_of": "n"},
+    "PlaneMap": {"knots": "h F", "tangents": "h F t", "at": "h d", "slope": "h t d"},
     "RandomMap": {"kept": "D d", "mean": "D", "turn": "d d"},
     "SparseErrorRow": {"mean": "D", "V": "D d"},
     "StressRow": {"knots": "h", "heights": "h"},

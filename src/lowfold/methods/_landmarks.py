@@ -22,6 +22,7 @@ from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold._core.warn import warn
+from lowfold.graph._sheet import sheet_of
 from lowfold.graph._source import Source
 from lowfold.lowrank._landmark_rules import RULES, landmarks_by_rule
 from lowfold.methods._fit import Data, Fit
@@ -88,12 +89,38 @@ def landmark_stages(of: Stages, placing: float = PLACING) -> Stages:
     return stages
 
 
-def through_landmarks(data: Data, choose: Chooser, solve: Solve, check: Callable[[Data], None], run: Run) -> Fit:
+PartOf = Callable[[Source, Ints, Run], Source]
+
+
+def alone(source: Source, chosen: Ints, run: Run) -> Source:
+    """The landmarks as a data set of their own."""
+    return source.subset(chosen)
+
+
+def along(d: int) -> PartOf:
+    """The landmarks with the tangent planes of all points around them; alone where there is no surface."""
+
+    def part_of(source: Source, chosen: Ints, run: Run) -> Source:
+        with run.stage("tangent planes"):
+            return sheet_of(source, chosen, d, run) or alone(source, chosen, run)
+
+    return part_of
+
+
+def through_landmarks(
+    data: Data,
+    choose: Chooser,
+    solve: Solve,
+    check: Callable[[Data], None],
+    run: Run,
+    part_of: PartOf = alone,
+) -> Fit:
     """The embedding of the landmarks, all other points placed by it, and `landmark_error_`."""
     if data.source is None:
         raise InvalidInput("landmarks need points or distances to place the others by; X was a graph or a kernel")
     chosen = choose(data.source, run)
-    part = Data(data.source.subset(chosen), labels=None if data.labels is None else data.labels[chosen])
+    where = part_of(data.source, chosen, run)
+    part = Data(where, labels=None if data.labels is None else data.labels[chosen])
     check(part)
     fit = solve(part, run)
     placed = placed_through(fit, fit.trained(part.source), chosen, data.source, data.n, run)

@@ -29,6 +29,7 @@ from lowfold.methods._neighborhood import ByPatches, Needs
 from lowfold.methods._parameters import WIDE_NEIGHBORS, Massed
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import PatchMap
+from lowfold.methods._placing.sheets import plane_map
 
 FLAT = 1e-14  # of the largest eigenvalue: below it a direction of the anchor's patch is rounding
 
@@ -115,12 +116,14 @@ class HessianLLE(Massed, Landmarked, AlignmentMethod):
         anchor = self._anchor_in(data)
         K, errors = aligned(self._alignment, data, self.n_components, run)  # sum of Q_i Q_i' over the patches
         pairs, mass = bottom(K, data, self.n_components, run, mass=self.mass, name="HessianLLE")
-        patches = Patches.around(data.neighbors)
+        patches, Y = Patches.around(data.neighbors), pairs.vectors
+        if anchor is not None:
+            Y = anchored(Y, patches, anchor)
         return Fit(
-            coordinates=pairs.vectors if anchor is None else anchored(pairs.vectors, patches, anchor),
+            coordinates=Y,
             pairs=pairs,
             graph=None,
-            extend=PatchMap(patches.indptr, patches.members),
+            extend=plane_map(data, Y) or PatchMap(patches.indptr, patches.members),
             invert=Barycentric(),
             extra={**errors, "reconstruction_error_": float(pairs.values.sum()), "mass_": mass},
         )

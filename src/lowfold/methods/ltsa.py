@@ -26,6 +26,7 @@ from lowfold.methods._neighborhood import ByPatches, Needs
 from lowfold.methods._parameters import WIDE_NEIGHBORS, Massed
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import PatchMap
+from lowfold.methods._placing.sheets import plane_map
 
 
 class LTSA(Massed, Landmarked, AlignmentMethod):
@@ -85,12 +86,12 @@ class LTSA(Massed, Landmarked, AlignmentMethod):
     def _recipe(self, data: Connected, run: Run) -> Fit:
         K, errors = aligned(self._alignment, data, self.n_components, run)  # sum of I - G_i G_i' over the patches
         pairs, mass = bottom(K, data, self.n_components, run, mass=self.mass, name="LTSA")
-        patches = Patches.around(data.neighbors)
+        patches, Y = Patches.around(data.neighbors), pairs.vectors
         return Fit(
-            coordinates=pairs.vectors,
+            coordinates=Y,
             pairs=pairs,
             graph=None,
-            extend=PatchMap(patches.indptr, patches.members),
+            extend=plane_map(data, Y) or PatchMap(patches.indptr, patches.members),
             invert=Barycentric(),
             extra={**errors, "reconstruction_error_": float(pairs.values.sum()), "mass_": mass},
         )
