@@ -41,6 +41,8 @@ STRAINED = 0.2  # above, a link leaves the surface: arcs have 0, other sheets of
 BENT = 1.2  # radians between the planes of a link; beyond, an arc is a guess
 ENOUGH = 0.9  # share of the knots that must have half of their links along the surface, or there is none
 COARSER = 4  # times the points for the next tangent planes: noise hides those of the nearest
+CLEAN = 0.02  # median strain: below, wider patches would add the surface's own bends
+WIDEST = 4  # a patch has at most this part of all points
 SCALES = 3  # so many sizes of patches for tangent planes are tried
 SAMPLED = 20  # rows in blocks that are looked at for every landmark
 SPARE = 2  # times the neighbours asked for are reached: a path's length and that of the straight line differ
@@ -88,25 +90,27 @@ def sheet_of(source: Source, chosen: Ints, d: int, run: Run) -> Sheet | None:
     """The chosen points on the surface of dimension d that all points show.
 
     None where there are no rows of features, or no such surface: then too few knots have links along it. Planes come
-    from the nearest points, or from more where noise hides them.
+    from the nearest points, or from more where noise hides them: from as many as strain the links least.
     """
     around = _around(source, chosen, run)
     if around is None or d > around.features(around.X[:1]).shape[1]:
         return None
     rows = source.subset(chosen).X  # type: ignore[union-attr]
-    knots = np.concatenate([rows, around.X[_more(around.n, len(chosen), run)]])
+    knots = np.concatenate([rows, around.X[_more(around, chosen, source, run)]])
     F, G = around.features(), around.features(knots)
-    least = (d + 1) * (d + 2)  # twice the terms of a quadratic
+    best, least = None, np.inf
     for scale in range(SCALES):
-        width = least * COARSER**scale
-        if width > around.n or (scale > 0 and width * len(knots) > 2 * least * around.n):  # as coarse as the knots
-            return None
+        width = (d + 1) * (d + 2) * COARSER**scale  # twice the terms of a quadratic
+        if width > around.n // WIDEST:
+            break
         found = nearest(around, width, queries=knots, run=run).indices.reshape(len(knots), width)
-        T = _planes(F, G, found, d)
-        linked = _linked(G, T, run)
-        if linked is not None:
-            return Sheet(rows, around.metric, G, T, *linked, np.arange(len(chosen)))
-    return None
+        at, T = _planes(F, G, found, d)
+        strain, linked = _linked(at, T, run)
+        if linked is not None and strain < least:
+            best, least = Sheet(rows, around.metric, at, T, *linked, np.arange(len(chosen))), strain
+        if strain < CLEAN or strain > least:
+            break
+    return best
 
 
 def _around(source: Source, chosen: Ints, run: Run) -> Points | None:
@@ -116,25 +120,31 @@ def _around(source: Source, chosen: Ints, run: Run) -> Points | None:
     if source.metric.finish is not None:
         return None
     if isinstance(source, Blocks):
-        return source.subset(np.sort(run.rng.choice(source.n, min(source.n, SAMPLED * len(chosen)), replace=False)))
+        others = np.setdiff1d(np.arange(source.n), chosen)
+        return source.subset(np.sort(run.rng.choice(others, min(len(others), SAMPLED * len(chosen)), replace=False)))
     return None if isinstance(source.X, SparseRows) else source
 
 
-def _more(n: int, m: int, run: Run) -> Ints:
-    """Further knots: all points where they are few, else some at random. A landmark may be a knot twice."""
-    return np.arange(n) if n <= KNOTS * m else np.sort(run.rng.choice(n, (KNOTS - 1) * m, replace=False))
+def _more(around: Points, chosen: Ints, source: Source, run: Run) -> Ints:
+    """Further knots: all points where they are few, else some at random."""
+    others = np.arange(around.n) if isinstance(source, Blocks) else np.setdiff1d(np.arange(around.n), chosen)
+    most = (KNOTS - 1) * len(chosen)
+    return others if len(others) <= most else np.sort(run.rng.choice(others, most, replace=False))
 
 
-def _planes(F: AnyFloats, at: AnyFloats, index: NDArray[np.integer], d: int) -> Floats:
-    """(m, D, d): the planes at rows `at` of the points of each row of `index`."""
-    out = np.empty((len(index), F.shape[1], d))
-    for part in block_slices(len(index), max(1, STACKED // (index.shape[1] * F.shape[1]))):
-        out[part] = _slopes(F[index[part]].astype(np.float64) - at[part, None], d)
-    return out
+def _planes(F: AnyFloats, at: AnyFloats, index: NDArray[np.integer], d: int) -> tuple[Floats, Floats]:
+    """Where the surface through the points of each row of `index` passes rows `at`, (m, D), and its planes, (m, D, d)."""
+    m, D = len(index), F.shape[1]
+    where, planes = np.empty((m, D)), np.empty((m, D, d))
+    for part in block_slices(m, max(1, STACKED // (index.shape[1] * D))):
+        here = at[part].astype(np.float64)
+        off, planes[part] = _slopes(F[index[part]] - here[:, None], d)
+        where[part] = here + off
+    return where, planes
 
 
-def _slopes(P: Floats, d: int) -> Floats:
-    """Tangent planes at 0 of stacked points P (m, K, D): slopes of quadratics over the leading principal directions.
+def _slopes(P: Floats, d: int) -> tuple[Floats, Floats]:
+    """Values and slopes at 0 of quadratics through stacked points P (m, K, D), over their leading principal directions.
 
     The principal directions alone lean to the side where the surface bends, most of all at its edge.
     """
@@ -142,28 +152,46 @@ def _slopes(P: Floats, d: int) -> Floats:
     u = P @ U
     u /= np.abs(u).max(axis=(1, 2), keepdims=True, initial=np.finfo(np.float64).tiny)
     first, second = np.triu_indices(d)
-    A = np.concatenate([u, np.ones((*u.shape[:2], 1)), u[:, :, first] * u[:, :, second]], axis=2)
-    slope = (np.linalg.pinv(A, rcond=RANK) @ P)[:, :d]
-    left, sizes, right = stacked_svd(slope)
-    return np.where((sizes[:, -1] > RANK * sizes[:, 0])[:, None, None], (left @ right).transpose(0, 2, 1), U)
+    A = np.concatenate([np.ones((*u.shape[:2], 1)), u, u[:, :, first] * u[:, :, second]], axis=2)
+    fitted = np.linalg.pinv(A, rcond=RANK)[:, : d + 1] @ P
+    left, sizes, right = stacked_svd(fitted[:, 1:])
+    spans = (sizes[:, -1] > RANK * sizes[:, 0])[:, None, None]
+    return fitted[:, 0], np.where(spans, (left @ right).transpose(0, 2, 1), U)
 
 
-def _linked(F: AnyFloats, T: Floats, run: Run) -> tuple[Neighbors, Floats, Floats] | None:
-    """Links along the surface, their steps and turns; None where too few knots have them."""
+def _linked(F: Floats, T: Floats, run: Run) -> tuple[float, tuple[Neighbors, Floats, Floats] | None]:
+    """Median strain to the nearest knots, and links along the surface with their steps and turns; None where too few
+    knots have them.
+    """
     n, most = len(F), max(LINKS, PER_DIRECTION * T.shape[2])
     width = min(n - 1, WIDER * most)
-    points = Points(F, resolve_metric("euclidean", None, F))
-    index = nearest(points, width, run=run).indices.astype(np.int64)
+    index = nearest(Points(F, resolve_metric("euclidean", None, F)), width, run=run).indices.astype(np.int64)
     step = steps(F, T, np.repeat(np.arange(n), width), index)
-    along = step.strain.reshape(n, width) <= STRAINED
+    strain = step.strain.reshape(n, width)
+    along = strain <= STRAINED
+    level = float(np.median(strain[:, :most]))
     if (along.sum(axis=1) >= most // 2).mean() < ENOUGH:
-        return None
-    kept = (along & (np.cumsum(along, axis=1) <= most)).ravel()
-    indptr = np.concatenate([[0], np.cumsum(kept.reshape(n, width).sum(axis=1))])
-    lengths = np.linalg.norm(step.vectors[kept], axis=1)
-    order = np.lexsort((index[kept], lengths, np.repeat(np.arange(n), np.diff(indptr))))
-    links = Neighbors(indptr, index[kept][order].astype(np.int32), lengths[order], n)
-    return links, step.vectors[kept][order], step.turns[kept][order]
+        return level, None
+    nearest_first = np.cumsum(along, axis=1)
+    least = np.argsort(strain, axis=1, kind="stable")[:, : T.shape[2] + 1]
+    kept = along & (nearest_first <= most)
+    lonely = nearest_first[:, -1] <= T.shape[2]  # too few to span the plane: the least strained hold such a knot
+    kept[np.flatnonzero(lonely)[:, None], least[lonely]] = True
+    i, column = np.nonzero(kept)
+    flat = i * width + column
+    return level, _both_ways(i, index[flat], step.vectors[flat], step.turns[flat], n)
+
+
+def _both_ways(i: Ints, j: Ints, t: Floats, turn: Floats, n: int) -> tuple[Neighbors, Floats, Floats]:
+    """Links in either direction: the step back is -O' t, the turn O'."""
+    back = turn.transpose(0, 2, 1)
+    i, j = np.concatenate([i, j]), np.concatenate([j, i])
+    t, turn = np.concatenate([t, -np.einsum("mde,me->md", back, t)]), np.concatenate([turn, back])
+    once = np.unique(i * n + j, return_index=True)[1]
+    lengths = np.linalg.norm(t, axis=1)
+    order = once[np.lexsort((j[once], lengths[once], i[once]))]
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(i[order], minlength=n))])
+    return Neighbors(indptr, j[order].astype(np.int32), lengths[order], n), t[order], turn[order]
 
 
 # On a sheet -----------------------------------------------------------------------------------------------------------
