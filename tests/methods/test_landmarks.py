@@ -104,11 +104,34 @@ def test_all_points_as_landmarks_change_nothing(name):
 
 def test_the_landmarks_of_a_model_are_those_of_a_model_of_them():
     X = lowfold.datasets.s_curve(300, random_state=4).X
-    model = lowfold.LTSA(2, n_neighbors=12, landmarks=120).fit(X)
-    alone = lowfold.LTSA(2, n_neighbors=12).fit(X[model.landmarks_])
+    D = np.linalg.norm(X[:, None] - X[None, :], axis=-1)  # of distances there is no surface
+    model = lowfold.LTSA(2, n_neighbors=12, landmarks=120, metric="precomputed").fit(D)
+    alone = lowfold.LTSA(2, n_neighbors=12, metric="precomputed").fit(D[np.ix_(model.landmarks_, model.landmarks_)])
     np.testing.assert_allclose(model.embedding_[model.landmarks_], alone.embedding_, atol=1e-8)
     rest = np.setdiff1d(np.arange(300), model.landmarks_)
-    np.testing.assert_allclose(model.embedding_[rest], alone.transform(X[rest]), atol=1e-8)
+    np.testing.assert_allclose(model.embedding_[rest], alone.transform(D[np.ix_(rest, model.landmarks_)]), atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["LTSA", "HessianLLE", "LLE"])
+@pytest.mark.parametrize(("n", "noise", "least"), [(900, 0.0, 0.99), (3000, 0.1, 0.97)])
+def test_landmarks_of_alignment_methods_go_along_the_surface(name, n, noise, least):
+    roll = lowfold.datasets.swiss_roll(n, random_state=7)
+    X = roll.X + noise * np.random.default_rng(1).standard_normal(roll.X.shape)
+    model = getattr(lowfold, name)(2, n_neighbors=14, landmarks=120).fit(X)
+    # Alone, 120 points of a roll have their nearest neighbours on its other sheets: R^2 0.1.
+    assert affine_r2(model.embedding_, roll.coordinates) > least
+    assert model.landmark_error_ < 0.2
+    new = lowfold.datasets.swiss_roll(200, random_state=8)
+    assert affine_r2(model.transform(new.X), new.coordinates) > least
+    assert model.operator().n == 120
+
+
+def test_data_without_a_surface_keep_landmarks_of_their_own():
+    X = np.random.default_rng(0).standard_normal((400, 10))
+    with pytest.warns(AccuracyWarning):
+        model = lowfold.LTSA(2, n_neighbors=10, landmarks=100).fit(X)
+    alone = lowfold.LTSA(2, n_neighbors=10).fit(X[model.landmarks_])
+    np.testing.assert_allclose(np.abs(model.embedding_[model.landmarks_]), np.abs(alone.embedding_), atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["LTSA", "DiffusionMaps"])

@@ -1,6 +1,6 @@
 """Points far apart on a curved surface: how far, and which way, measured along it.
 
-    all points --local quadratics--> tangent planes T of the knots --links--> steps --shortest paths--> patches laid flat
+    all points --local quadratics--> tangent planes of knots --links--> steps --shortest paths--> patches laid flat
 
 Chords between points that are far apart compared with the bends of a surface are too short, and the nearest of them
 lead from one sheet of a roll to the next. So a few points are known by more, the knots, whose tangent planes are those
@@ -133,7 +133,7 @@ def _more(around: Points, chosen: Ints, source: Source, run: Run) -> Ints:
 
 
 def _planes(F: AnyFloats, at: AnyFloats, index: NDArray[np.integer], d: int) -> tuple[Floats, Floats]:
-    """Where the surface through the points of each row of `index` passes rows `at`, (m, D), and its planes, (m, D, d)."""
+    """Where the surface through the points of each row of `index` passes rows `at`, (m, D); its planes, (m, D, d)."""
     m, D = len(index), F.shape[1]
     where, planes = np.empty((m, D)), np.empty((m, D, d))
     for part in block_slices(m, max(1, STACKED // (index.shape[1] * D))):
@@ -214,7 +214,8 @@ def nearest_along(sheet: Sheet, k: int, run: Run) -> Neighbors:
         loops.nearest_marks(links, blocks[b].start, blocks[b].stop, sheet.marks, number, index, lengths)
 
     run_blocks(work, len(blocks), n_jobs=run.n_jobs)
-    lengths, index = (a[:, :k] for a in sorted_rows(lengths, index))
+    lengths, index = sorted_rows(lengths, index)
+    lengths, index = lengths[:, :k], index[:, :k]
     found = np.isfinite(lengths)
     indptr = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
     return Neighbors(indptr, index[found].astype(np.int32), lengths[found], sheet.n)
@@ -237,7 +238,7 @@ def chart(sheet: Sheet, base: Ints, index: Ints, run: Run) -> Floats:
 
 def in_plane(F: AnyFloats, T: Floats, Q: AnyFloats, base: Ints) -> Floats:
     """(m, d): new points by their shadows on the planes of their bases."""
-    return np.einsum("mpd,mp->md", T[base], Q.astype(np.float64) - F[base])
+    return np.asarray(np.einsum("mpd,mp->md", T[base], Q.astype(np.float64) - F[base]))
 
 
 class Homes(NamedTuple):

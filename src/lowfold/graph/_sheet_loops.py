@@ -46,9 +46,7 @@ def lay_from(links, starts, wanted, n_wanted, distance, order, heap, home, posit
         for a in range(position.shape[1]):
             turn[v, a, a] = 1.0
     zeros = np.zeros(len(starts))
-    count = settle(
-        links[0], links[1], links[2], starts, zeros, FAR, FAR, wanted, n_wanted, distance, order, heap
-    )
+    count = settle(links[0], links[1], links[2], starts, zeros, FAR, FAR, wanted, n_wanted, distance, order, heap)
     lay(links, order, count, distance, home, position, turn)
     return count
 
@@ -81,9 +79,7 @@ def nearest_marks(links, first, last, marks, number, out, lengths):
     home, position, turn = np.empty(n, np.int64), np.empty((n, d)), np.empty((n, d, d))
     k = out.shape[1]
     for i in range(first, last):
-        count = lay_from(
-            links, marks[i : i + 1], number >= 0, k + 1, distance, order, heap, home, position, turn
-        )
+        count = lay_from(links, marks[i : i + 1], number >= 0, k + 1, distance, order, heap, home, position, turn)
         found = 0
         for p in range(count):
             v = order[p]

@@ -48,7 +48,7 @@ AlignmentOf = Callable[[Connected, Geometry, Run], tuple[Alignment, dict[str, An
 class AlignmentMethod(GraphMethod):
     """Adds `neighbors_`; a method writes `_alignment` and its recipe."""
 
-    stages: ClassVar[Stages] = landmark_stages(alignment_stages, PLACING_BY_WEIGHTS)
+    stages: ClassVar[Stages] = landmark_stages(alignment_stages, PLACING_BY_WEIGHTS, charted=True)
     loss: ClassVar[Lowered] = Lowered(alignment, ALIGN)
 
     keeps_neighbors: ClassVar[bool] = True

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
@@ -55,7 +56,8 @@ class PlaneMap(Extension):
         return base, t
 
 
-def _off(t: Floats, distance: Floats) -> Floats:
+def _off(t: Floats, distance: Floats) -> NDArray[np.bool_]:
+    """Whether a query leans: most of its distance is off the plane."""
     return np.asarray(distance**2 - np.square(t).sum(axis=1) > (LEANING * distance) ** 2)
 
 
