@@ -34,6 +34,7 @@ from lowfold.graph._types import Neighbors
 from lowfold.metrics._resolve import resolve_metric
 
 KNOTS = 8  # for every point of the sheet: a third of its spacing in two dimensions, and an error a tenth
+LEAST_KNOTS = 2_000  # show most surfaces, and cost little
 LINKS = 10  # of a knot at least: they hold a random sample of a surface together
 PER_DIRECTION = 4  # links for every direction of the surface
 WIDER = 2  # times the links: candidates, most of them on the sheet even where it lies near another
@@ -125,10 +126,15 @@ def _around(source: Source, chosen: Ints, run: Run) -> Points | None:
     return None if isinstance(source.X, SparseRows) else source
 
 
+def n_knots(n: int, m: int) -> int:
+    """How many knots show the surface of n points to m of them."""
+    return min(n, max(KNOTS * m, LEAST_KNOTS))
+
+
 def _more(around: Points, chosen: Ints, source: Source, run: Run) -> Ints:
     """Further knots: all points where they are few, else some at random."""
     others = np.arange(around.n) if isinstance(source, Blocks) else np.setdiff1d(np.arange(around.n), chosen)
-    most = (KNOTS - 1) * len(chosen)
+    most = n_knots(source.n, len(chosen)) - len(chosen)
     return others if len(others) <= most else np.sort(run.rng.choice(others, most, replace=False))
 
 

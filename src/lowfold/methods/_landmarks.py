@@ -22,7 +22,7 @@ from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold._core.warn import warn
-from lowfold.graph._sheet import KNOTS, sheet_of
+from lowfold.graph._sheet import n_knots, sheet_of
 from lowfold.graph._source import Source
 from lowfold.lowrank._landmark_rules import RULES, landmarks_by_rule
 from lowfold.methods._fit import Data, Fit
@@ -93,7 +93,7 @@ def landmark_stages(of: Stages, placing: float = PLACING, *, charted: bool = Fal
         if m == data.n or data.source is None:
             return of(model, data)
         placed = Stage("placing", f"{data.n - m} points by {m} landmarks", placing * data.n)
-        knots = min(data.n, KNOTS * m)
+        knots = n_knots(data.n, m)
         surface = [Stage("tangent planes", f"{knots} knots of a surface", KNOT * knots)] if charted else []
         return [read_stage(data), *surface, *of(model, Data(data.source.subset(np.arange(m))))[1:], placed]
 
@@ -135,8 +135,10 @@ def through_landmarks(
     check(part)
     fit = solve(part, run)
     placed = placed_through(fit, fit.trained(part.source), chosen, data.source, data.n, run)
-    with run.stage("landmark error"):
-        error = told(_error_of_model(part, fit.coordinates, solve, run), part.n)
+    error = 0.0
+    if part.n < data.n:
+        with run.stage("landmark error"):
+            error = told(_error_of_model(part, fit.coordinates, solve, run), part.n)
     return replace(placed, extra={**placed.extra, "landmark_error_": error})
 
 
