@@ -93,11 +93,14 @@ def sheet_of(source: Source, chosen: Ints, d: int, run: Run) -> Sheet | None:
     None where there are no rows of features, or no such surface: then too few knots have links along it. Planes come
     from the nearest points, or from more where noise hides them: from as many as strain the links least.
     """
-    around = _around(source, chosen, run)
-    if around is None or d > around.features(around.X[:1]).shape[1]:
+    shown = _shown(source, chosen, run)
+    if shown is None:
         return None
-    rows = source.subset(chosen).X  # type: ignore[union-attr]
-    knots = np.concatenate([rows, around.X[_more(around, chosen, source, run)]])
+    around = _around(source, shown)
+    if d > around.features(around.X[:1]).shape[1]:
+        return None
+    rows = around.X[np.searchsorted(shown, chosen)]
+    knots = np.concatenate([rows, around.X[_more(shown, chosen, source.n, run)]])
     F, G = around.features(), around.features(knots)
     best, least = None, np.inf
     for scale in range(SCALES):
@@ -114,16 +117,21 @@ def sheet_of(source: Source, chosen: Ints, d: int, run: Run) -> Sheet | None:
     return best
 
 
-def _around(source: Source, chosen: Ints, run: Run) -> Points | None:
+def _shown(source: Source, chosen: Ints, run: Run) -> Ints | None:
     """All points, or a sample of rows in blocks; None where they have no features, or all of them are chosen."""
     if not isinstance(source, (Points, Blocks)) or source.metric.feature_map is None or source.n == len(chosen):
         return None
-    if source.metric.finish is not None:
+    if source.metric.finish is not None or (isinstance(source, Points) and isinstance(source.X, SparseRows)):
         return None
-    if isinstance(source, Blocks):
-        others = np.setdiff1d(np.arange(source.n), chosen)
-        return source.subset(np.sort(run.rng.choice(others, min(len(others), SAMPLED * len(chosen)), replace=False)))
-    return None if isinstance(source.X, SparseRows) else source
+    few = SAMPLED * len(chosen)
+    if isinstance(source, Points) or source.n <= few:
+        return np.arange(source.n)
+    return np.union1d(chosen, run.rng.choice(source.n, few, replace=False))
+
+
+def _around(source: Source, shown: Ints) -> Points:
+    """The points shown, in memory."""
+    return source if isinstance(source, Points) else source.subset(shown)  # type: ignore[return-value]
 
 
 def n_knots(n: int, m: int) -> int:
@@ -131,10 +139,10 @@ def n_knots(n: int, m: int) -> int:
     return min(n, max(KNOTS * m, LEAST_KNOTS))
 
 
-def _more(around: Points, chosen: Ints, source: Source, run: Run) -> Ints:
-    """Further knots: all points where they are few, else some at random."""
-    others = np.arange(around.n) if isinstance(source, Blocks) else np.setdiff1d(np.arange(around.n), chosen)
-    most = n_knots(source.n, len(chosen)) - len(chosen)
+def _more(shown: Ints, chosen: Ints, n: int, run: Run) -> Ints:
+    """Further knots, by their places among those shown: all where they are few, else some at random."""
+    others = np.flatnonzero(~np.isin(shown, chosen))
+    most = n_knots(n, len(chosen)) - len(chosen)
     return others if len(others) <= most else np.sort(run.rng.choice(others, most, replace=False))
 
 

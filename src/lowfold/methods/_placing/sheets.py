@@ -31,7 +31,7 @@ class PlaneMap(Extension):
     tangents: Floats
     at: Floats
     slope: Floats
-    looks: ClassVar[Looks] = "nowhere"
+    looks: ClassVar[Looks] = "nearest"  # a landmark is recognised: its knot lies on the surface, where it need not
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         Q = trained.points.features(feature_rows(queries))
