@@ -362,7 +362,7 @@ CONTRACT: dict[str, Case] = {
         why="a clustering has no normalization; test_spectral_clustering has the way back",
     ),
     "MetricMDS": Case(
-        other_values={**DESCENT, "weights": "sammon", "p": 1.0, "algorithm": "gradient", "landmarks": 10},
+        other_values={**DESCENT, "weights": "sammon", "p": 1.0, "algorithm": "gradient", **LANDMARKED},
         restores=0.35,
         why="the kernel is that of the last step: test_metric_mds",
     ),

@@ -192,10 +192,17 @@ def test_more_starts_are_never_worse() -> None:
     assert five.stress_ <= one.stress_
 
 
-def test_landmark_start_ends_near_the_full_one() -> None:
+def test_landmarks_stand_for_all_points() -> None:
     X = lowfold.datasets.s_curve(300, random_state=0).X
-    full, few = MetricMDS(2).fit(X), MetricMDS(2, landmarks=30, random_state=1).fit(X)
-    assert few.stress_ < 1.05 * full.stress_
+    full, few = MetricMDS(2).fit(X), MetricMDS(2, landmarks=60, random_state=1).fit(X)
+    assert few.embedding_.shape == (300, 2)
+    assert len(few.landmarks_) == few.operator().n == len(few.point_stress_) == 60
+    assert few.landmark_error_ < 0.2
+    delta, found, whole = (cdist(Y, Y) for Y in (X, few.embedding_, full.embedding_))
+    assert np.square(delta - found).sum() < 1.3 * np.square(delta - whole).sum()
+    assert np.array_equal(few.transform(X[:5]), few.embedding_[:5])
+    with pytest.raises(InvalidInput, match="weights is given for all points"):
+        MetricMDS(2, landmarks=60, weights=np.ones((300, 300))).fit(X)
 
 
 def test_new_points_go_where_their_distances_say() -> None:

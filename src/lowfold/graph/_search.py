@@ -22,7 +22,7 @@ from lowfold._core.parallel import TABLED, Progress, block_slices, resolve_jobs,
 from lowfold._core.run import Run
 from lowfold._core.stages import stage_key
 from lowfold._core.types import AnyFloats, Floats, Ints
-from lowfold.graph._source import Blocks, Measured, Pairs, Points, Source
+from lowfold.graph._source import Blocks, Measured, Pairs, Points, Sheet, Source
 from lowfold.graph._types import Neighbors
 from lowfold.metrics._table import METRICS
 
@@ -58,6 +58,8 @@ def nearest(
         raise InvalidInput(f"n_neighbors must lie in 1..{room} for {source.n} points; got {k}")
     if search not in SEARCHES:
         raise InvalidInput(f"search must be one of {', '.join(SEARCHES)}; got {search!r}")
+    if isinstance(source, Sheet) and queries is None:
+        return _along(source, k, run)
     if queries is None and run.stages is not None and isinstance(source, Points) and source.metric.name in METRICS:
         key = stage_key("neighbours", source.X, source.metric.name, source.metric.params, k, search)
         afresh = replace(run, stages=None)
@@ -117,6 +119,13 @@ def _in_blocks(source: Blocks, queries: Any, k: int, search: str, run: Run) -> N
     from lowfold.graph._block_search import nearest_in_blocks
 
     return nearest_in_blocks(source, queries, k, search, run)
+
+
+def _along(source: Sheet, k: int, run: Run) -> Neighbors:
+    """The same search along a surface; fewer only where fewer are linked."""
+    from lowfold.graph._sheet import nearest_along
+
+    return nearest_along(source, k, run)
 
 
 def _on_device(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,31 @@ class Blocks:
     def subset(self, rows: NDArray[np.int64]) -> Points:
         """Some rows, in memory."""
         return Points(self.rows.take(rows), self.metric)
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet(Points):
+    """Some points of a surface that is known by more of its points, the knots (`_sheet.py`).
+
+    knots   (h, F) rows after the metric's feature map; tangents (h, F, d), orthonormal columns
+    links   from each knot to those near it along the surface
+    steps   (links, d), where a link leads in the plane of its knot; turns (links, d, d), the plane there seen from here
+    marks   (n,), which knots the points are
+    """
+
+    knots: Floats
+    tangents: Floats
+    links: Neighbors
+    steps: Floats
+    turns: Floats
+    marks: NDArray[np.int64]
+
+    def owned(self, given: Any) -> Sheet:
+        """Itself: its rows were taken out of the caller's."""
+        return self
+
+    def subset(self, rows: NDArray[np.int64]) -> Sheet:
+        return replace(self, X=self.X[rows], marks=self.marks[rows])
 
 
 def euclidean_rows(source: object) -> Points64 | None:

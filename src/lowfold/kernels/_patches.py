@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.stacks import equal_rows, stacked_eigh
 from lowfold._core.types import Floats, Ints
-from lowfold.graph._source import Measured, Pairs, Points, Source
+from lowfold.graph._source import Measured, Pairs, Points, Sheet, Source
 from lowfold.graph._types import Neighbors
 
 NewPoints = NDArray[np.floating] | Neighbors  # rows of features or of distances, or the measured distances alone
@@ -210,6 +210,10 @@ class Lengths:
 
 def geometry_of(source: Source | None, neighbors: Neighbors) -> Geometry:
     """Coordinates where the metric has them, else distances, else the lengths of the given graph."""
+    if isinstance(source, Sheet):
+        from lowfold.kernels._developed import Developed
+
+        return Developed(source)
     if isinstance(source, Points):
         return Lengths(source) if source.metric.feature_map is None else Coordinates(source.features(), source)
     if isinstance(source, Pairs):

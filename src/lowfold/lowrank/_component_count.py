@@ -38,7 +38,7 @@ def truncated(axes: Axes, k: int) -> Axes:
     pairs = replace(
         axes.pairs, values=values[:k], vectors=axes.pairs.vectors[:, :k], gap=float(values[k - 1] - values[k])
     )
-    return Axes(axes.V[:, :k], pairs, axes.total)
+    return Axes(axes.V[:, :k], pairs, axes.total, None if axes.scores is None else axes.scores[:, :k])
 
 
 def minka_dimension(values: Floats, n: int, D: int) -> int:

@@ -31,11 +31,15 @@ ROUTES = ("auto", "covariance", "gram", "svd", "krylov", "power")
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """Directions V (D, k), their variances in `pairs.values`, and the total variance; all divided by n - 1."""
+    """Directions V (D, k), their variances in `pairs.values`, and the total variance; all divided by n - 1.
+
+    `scores` are Xc V where they were made on the way.
+    """
 
     V: Floats
     pairs: Eigenpairs
     total: float
+    scores: Floats | None = None
 
 
 def select_route(n: int, D: int, k: int) -> str:
@@ -85,44 +89,49 @@ def _inner(run: Run) -> Run:
     return replace(run, solver="auto", verbose=False)
 
 
-def _axes(V: Floats, pairs: Eigenpairs, solver: str, total: float) -> Axes:
-    return Axes(V, replace(pairs, values=np.maximum(pairs.values, 0.0), solver=solver), total)
+def _axes(V: Floats, pairs: Eigenpairs, solver: str, total: float, scores: Floats | None = None) -> Axes:
+    return Axes(V, replace(pairs, values=np.maximum(pairs.values, 0.0), solver=solver), total, scores)
 
 
 def _covariance(scatter: Scatter, k: int, run: Run) -> Axes:
     D = scatter.n
     require(8.0 * D * D * 6, f"the covariance of {D} features", "use solver='krylov' or RandomProjection first")
-    pairs, total = _leading(scatter, k, run)
-    return _axes(pairs.vectors, pairs, "covariance", total)
+    pairs, total, scores = _leading(scatter, k, run)
+    return _axes(pairs.vectors, pairs, "covariance", total, scores)
 
 
 def _gram(scatter: Scatter, k: int, run: Run) -> Axes:
     dual = replace(scatter, dual=True)
     n = dual.n
     require(6 * 8.0 * n * n, f"the Gram matrix of {n} points", "use solver='krylov' or 'covariance'")
-    pairs, total = _leading(dual, k, run)
+    pairs, total, _ = _leading(dual, k, run)
     return _axes(_lifted(scatter, pairs.vectors), pairs, "gram", total)
 
 
-def _leading(scatter: Scatter, k: int, run: Run) -> tuple[Eigenpairs, float]:
-    """Leading eigenpairs of the matrix itself, and its trace."""
+Found = tuple[Eigenpairs, float, Floats | None]
+
+
+def _leading(scatter: Scatter, k: int, run: Run) -> Found:
+    """Leading eigenpairs of the matrix itself, its trace, and the scores where they were made."""
     X = scatter.X
     if X.dtype == np.float32 and X.size >= SINGLE and FEW * k <= scatter.n and scatter.weights is None:
-        pairs = _corrected(scatter, k, run)
-        if pairs is not None:
-            return pairs, scatter.trace()
+        found = _corrected(scatter, k, run)
+        if found is not None:
+            return found
     C = scatter.dense()
     pairs = largest(DenseOperator(C, psd=True, n_jobs=run.n_jobs), k, negligible=_negligible(run), run=_inner(run))
-    return pairs, float(np.trace(C))
+    return pairs, float(np.trace(C)), None
 
 
-def _corrected(scatter: Scatter, k: int, run: Run, *, rounds: int = 3) -> Eigenpairs | None:
+def _corrected(scatter: Scatter, k: int, run: Run, *, rounds: int = 3) -> Found | None:
     """Leading eigenpairs of C from its float32 product C + E, good to `run.tol`; None where that is not reached.
 
     With V the vectors found, C + E is changed by the symmetric matrix of rank 2k after which it does to V what C does;
-    the error of the next vectors is then of the order (|E| / gap)^2. What C does to V is computed in float64.
+    the error of the next vectors is then of the order (|E| / gap)^2. What C does to V is computed in float64. The trace
+    has a few 1e-7 of it, as the values of the data have.
     """
     C = scatter.dense_single()
+    total = float(np.trace(C))
     if not np.isfinite(C).all():
         return None
     for _ in range(rounds):
@@ -130,13 +139,17 @@ def _corrected(scatter: Scatter, k: int, run: Run, *, rounds: int = 3) -> Eigenp
         if not pairs.gap > 0:
             return None
         V = pairs.vectors
-        CV = scatter.apply(V)
+        scores, CV = (None, scatter.apply(V)) if scatter.dual else scatter.scores_and_product(V)
         values, turn = stacked_eigh(V.T @ CV)
         values, turn = values[::-1], turn[:, ::-1]
         away = np.linalg.norm(CV @ turn - (V @ turn) * values, axis=0)
         residual = float((away / (values - (pairs.values[-1] - pairs.gap))).max())
         if 0 <= residual <= run.tol:
-            return replace(pairs, values=values, vectors=fix_signs(V @ turn), residual=residual)
+            turned = V @ turn
+            fixed = fix_signs(turned)
+            turn = turn * np.where((fixed * turned).sum(axis=0) < 0, -1.0, 1.0)
+            pairs = replace(pairs, values=values, vectors=fixed, residual=residual)
+            return pairs, total, None if scores is None else scores @ turn
         error = CV - C @ V
         C += error @ V.T + V @ (error.T - (error.T @ V) @ V.T)
     return None

@@ -61,6 +61,16 @@ class Scatter:
         run_blocks(work, len(parts), n_jobs=self.n_jobs)
         return out / self.divisor
 
+    def scores_and_product(self, V: Floats) -> tuple[Floats, Floats]:
+        """Xc V and Xc'Xc V / divisor, in one pass over the rows."""
+        scores = np.empty((self.X.shape[0], V.shape[1]))
+
+        def term(block: Floats, part: slice) -> Floats:
+            scores[part] = block @ V
+            return block.T @ scores[part]
+
+        return scores, self._sum(term, (self.n, V.shape[1])) / self.divisor
+
     def _parts(self) -> list[slice]:
         return block_slices(self.X.shape[0], max(1, THIN // max(self.X.shape[1], 1)))
 
@@ -96,15 +106,18 @@ class Scatter:
         """
         n, D = self.X.shape
         cut = block_slices(D if self.dual else n, max(1, SINGLE // max(n if self.dual else D, 1)))
+        mean = self.mean.astype(np.float32)
 
         def term(part: slice) -> NDArray[np.float32]:
-            rows, mean = (self.X[:, part], self.mean[part]) if self.dual else (self.X[part], self.mean)
-            block = np.empty(rows.shape, dtype=np.float32)
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # values beyond 1e19: the caller looks
-                np.subtract(rows, mean, out=block, dtype=np.float64, casting="same_kind")
+                block = self.X[:, part] - mean[part] if self.dual else self.X[part] - mean
                 return np.asarray(block @ block.T if self.dual else block.T @ block)
 
-        return grouped_sum(cut[-1].stop, cut, term, (self.n, self.n), self.n_jobs) / self.divisor
+        total = grouped_sum(cut[-1].stop, cut, term, (self.n, self.n), self.n_jobs)
+        if not self.dual:  # about the mean in float32: n times the square of what that lacks is too much
+            lacks = self.mean - mean
+            total -= n * np.outer(lacks, lacks)
+        return total / self.divisor
 
     def trace(self) -> float:
         """Sum of squares of Xc over the divisor: its energy."""

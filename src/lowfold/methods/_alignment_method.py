@@ -18,6 +18,7 @@ from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
+from lowfold.graph._source import Points, Sheet
 from lowfold.graph._types import Graph
 from lowfold.kernels._alignment import Alignment, align, kernel_sum
 from lowfold.kernels._bridge_patches import bridge_alignment
@@ -29,6 +30,7 @@ from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._landmarks import PLACING_BY_WEIGHTS, landmark_stages
 from lowfold.methods._losses import ALIGN, Lowered, alignment
 from lowfold.methods._placing.maps import Barycentric, NearestCorner
+from lowfold.methods._placing.sheets import plane_map
 from lowfold.methods._select import selected
 from lowfold.methods._sparse_stages import alignment_stages
 from lowfold.methods._stages import Stages
@@ -46,10 +48,11 @@ AlignmentOf = Callable[[Connected, Geometry, Run], tuple[Alignment, dict[str, An
 class AlignmentMethod(GraphMethod):
     """Adds `neighbors_`; a method writes `_alignment` and its recipe."""
 
-    stages: ClassVar[Stages] = landmark_stages(alignment_stages, PLACING_BY_WEIGHTS)
+    stages: ClassVar[Stages] = landmark_stages(alignment_stages, PLACING_BY_WEIGHTS, charted=True)
     loss: ClassVar[Lowered] = Lowered(alignment, ALIGN)
 
     keeps_neighbors: ClassVar[bool] = True
+    charted: ClassVar[bool] = True
     per_component: ClassVar[int] = 3  # a patch with hardly more points than directions says nothing: measured on images
     per_point: ClassVar[tuple[str, ...]] = ("local_errors_", "robust_weights_", "weight_counts_")
 
@@ -64,9 +67,9 @@ class AlignmentMethod(GraphMethod):
     @final
     def _kept(self) -> Connected:
         """The neighbourhoods and bridges that the model keeps."""
-        source, chosen = self._trained.source, getattr(self, "landmarks_", None)
+        few = getattr(self, "landmarks_", None) is not None
         return Connected(
-            source if source is None or chosen is None else source.subset(chosen),
+            self._extend.trained.source if few else self._trained.source,
             self.neighbors_,
             bridges=self.bridges_,
             labels=self.component_labels_,
@@ -90,9 +93,15 @@ def aligned(of: AlignmentOf, data: Connected, d: int, run: Run) -> tuple[SparseO
     alignment, extra = of(data, geometry, run)
     K = align(alignment, run=run)
     if len(data.bridges):
-        across = bridge_alignment(data.bridges, data.neighbors, data.labels, geometry, d, run)
+        across = bridge_alignment(data.bridges, data.neighbors, data.labels, geometry_across(data), d, run)
         K = kernel_sum(K, align(across, run=run))
     return K, extra
+
+
+def geometry_across(data: Connected) -> Geometry:
+    """Of patches across bridges: there is no surface to go along."""
+    source = data.source
+    return geometry_of(Points(source.X, source.metric) if isinstance(source, Sheet) else source, data.neighbors)
 
 
 def bottom(
@@ -128,7 +137,9 @@ def selected_bottom(
 
     def fit_of(m: int) -> Fit:
         pairs, _ = bottom(K, data, m, run)
-        return Fit(coordinates=pairs.vectors, pairs=pairs, graph=None, extend=row, invert=Barycentric(), extra=extra)
+        Y = pairs.vectors
+        extend = plane_map(data, Y) or row
+        return Fit(coordinates=Y, pairs=pairs, graph=None, extend=extend, invert=Barycentric(), extra=extra)
 
     fit = selected(fit_of, data, d, how, lambda values: np.sqrt(np.maximum(values, 0.0)), run)
     error = 0.0 if fit.pairs is None else float(fit.pairs.values.sum())

@@ -22,8 +22,8 @@ from lowfold._core.errors import FileProblem, LowfoldError
 from lowfold._core.sparse_rows import SparseRows
 from lowfold.datasets._file_table import refuse
 from lowfold.graph._search import SEARCHES
-from lowfold.graph._source import Measured, Pairs, Points
-from lowfold.graph._types import Graph
+from lowfold.graph._source import Measured, Pairs, Points, Sheet
+from lowfold.graph._types import Graph, Neighbors
 from lowfold.lowrank._random_projection import RANDOM_KINDS
 from lowfold.methods._fit import Trained
 
@@ -46,6 +46,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "PatchMap": {"indptr": "p", "members": "q"},
     "Piece": {"rows": "n", "offset": "d"},
     "Pieces": {"piece_of": "n"},
+    "PlaneMap": {"knots": "h F", "tangents": "h F t", "at": "h d", "slope": "h t d"},
     "RandomMap": {"kept": "D d", "mean": "D", "turn": "d d"},
     "SparseErrorRow": {"mean": "D", "V": "D d"},
     "StressRow": {"knots": "h", "heights": "h"},
@@ -143,7 +144,7 @@ def _of_trained(trained: Any, sizes: Mapping[str, int], gaps: bool, *, several: 
         return "the training data are of another kind"
     source = trained.source
     if isinstance(source, Points):
-        words = _rows(source.X, None if several else sizes.get("D"), gaps)
+        words = _rows(source.X, None if several else sizes.get("D"), gaps) or _sheet(source)
         if words is not None:
             return words
     elif isinstance(source, Pairs):
@@ -167,6 +168,28 @@ def _rows(X: Any, D: int | None, gaps: bool) -> str | None:
         return "the training points have values that are not finite"
     width = prod(X.shape[1:])
     return None if D in (None, X.shape[1], width) else f"the training points have {width} features and the model {D}"
+
+
+def _sheet(source: Points) -> str | None:
+    """A surface known by its knots: loops follow its links."""
+    if not isinstance(source, Sheet):
+        return None
+    parts, links = (source.knots, source.tangents, source.steps, source.turns), source.links
+    if not all(_floats(part, ndim) for part, ndim in zip(parts, (2, 3, 2, 3), strict=True)):
+        return "the knots of the surface are no numbers"
+    h, d, marks = len(source.knots), source.steps.shape[1], source.marks
+    fits = (
+        isinstance(links, Neighbors)
+        and links.n == links.n_points == h
+        and source.tangents.shape == (*source.knots.shape, d)
+        and len(source.steps) == len(links.indices)
+        and source.turns.shape == (len(source.steps), d, d)
+        and isinstance(marks, np.ndarray)
+        and marks.dtype == np.int64
+        and marks.shape == (source.n,)
+        and bool(((marks >= 0) & (marks < h)).all())
+    )
+    return None if fits else "the knots of the surface, their links and their points do not belong together"
 
 
 def _rules(trained: Trained) -> str | None:

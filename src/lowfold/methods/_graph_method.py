@@ -12,7 +12,7 @@ from lowfold._core.run import Run
 from lowfold.graph._source import Blocks
 from lowfold.methods._base import Check, Method, fewer_components_than_points
 from lowfold.methods._fit import Connected, Data, Fit, Rules
-from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, chooser, through_landmarks
+from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, PartOf, alone, along, chooser, through_landmarks
 from lowfold.methods._neighborhood import Asked, Needs, check_neighbors, connect
 from lowfold.methods._parameters import Distances, Nearest, Solved
 from lowfold.methods._pieces import embed_pieces
@@ -30,6 +30,7 @@ class GraphMethod(Nearest, Distances, Solved, Method):
 
     checks: ClassVar[tuple[Check, ...]] = (fewer_components_than_points, neighbors_within_limits)
     keeps_neighbors: ClassVar[bool] = False  # `neighbors_` is a fitted attribute
+    charted: ClassVar[bool] = False  # landmarks are measured along the surface, by the tangent planes of all points
     per_component: ClassVar[int] = 0  # neighbours that the default has for every component
     ways_out: ClassVar[tuple[str, str] | None] = None  # of coordinates that hold a few points, and of repeated ones
     per_point: ClassVar[tuple[str, ...]] = ()  # fitted attributes with a row per point: put together from the pieces
@@ -60,7 +61,16 @@ class GraphMethod(Nearest, Distances, Solved, Method):
     def _embed(self, data: Data, run: Run) -> Fit:
         solve = partial(self._embed_all, self._asked(), self._needs())
         choose = chooser(self)
-        return solve(data, run) if choose is None else through_landmarks(data, choose, solve, self._check, run)
+        if choose is None:
+            return solve(data, run)
+        return through_landmarks(data, choose, solve, self._check, run, self._part_of())
+
+    @final
+    def _part_of(self) -> PartOf:
+        """How landmarks are taken out of all points."""
+        if not self.charted or self.radius is not None:
+            return alone
+        return along(self.n_components)
 
     @final
     def _embed_all(self, asked: Asked, needs: Needs, data: Data, run: Run) -> Fit:

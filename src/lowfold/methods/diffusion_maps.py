@@ -100,7 +100,7 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
         many times wider the kernel is at each point, 1 at most of them; else None
     selected_ : array (m, n_components), how the coordinates are made of the m eigenvectors looked at
     landmarks_ : array of indices, or None; with landmarks graph_, vectors and stationary_ belong to them
-    landmark_error_ : float or None; a tenth of the landmarks, placed by a model of the others: how far off, relative
+    landmark_error_ : float or None; half of the landmarks, placed by a model of the others: how far off, relative
     graph_ : None for the complete graph; n_neighbors_, component_labels_, bridges_ : the graph and its
         pieces; a bridge weighs as the longest edge
     residual_, gap_, solver_ : what the solve was worth

@@ -29,6 +29,7 @@ from lowfold.methods._neighborhood import ByPatches, Needs
 from lowfold.methods._parameters import WIDE_NEIGHBORS, Massed
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.patches import PatchMap
+from lowfold.methods._placing.sheets import plane_map
 
 FLAT = 1e-14  # of the largest eigenvalue: below it a direction of the anchor's patch is rounding
 
@@ -57,7 +58,7 @@ class HessianLLE(Massed, Landmarked, AlignmentMethod):
     reconstruction_error_ : float, tr(V' K V) = sum of eigenvalues_
     neighbors_, graph_, n_neighbors_, component_labels_, bridges_ : neighbourhoods and their pieces
     landmarks_ : array of indices, or None; what else is said of points or neighbours belongs to them
-    landmark_error_ : float or None; a tenth of the landmarks, placed by a model of the others: how far off, relative
+    landmark_error_ : float or None; half of the landmarks, placed by a model of the others: how far off, relative
     residual_, gap_, solver_ : what the solve was worth
 
     Examples
@@ -115,12 +116,14 @@ class HessianLLE(Massed, Landmarked, AlignmentMethod):
         anchor = self._anchor_in(data)
         K, errors = aligned(self._alignment, data, self.n_components, run)  # sum of Q_i Q_i' over the patches
         pairs, mass = bottom(K, data, self.n_components, run, mass=self.mass, name="HessianLLE")
-        patches = Patches.around(data.neighbors)
+        patches, Y = Patches.around(data.neighbors), pairs.vectors
+        if anchor is not None:
+            Y = anchored(Y, patches, anchor)
         return Fit(
-            coordinates=pairs.vectors if anchor is None else anchored(pairs.vectors, patches, anchor),
+            coordinates=Y,
             pairs=pairs,
             graph=None,
-            extend=PatchMap(patches.indptr, patches.members),
+            extend=plane_map(data, Y) or PatchMap(patches.indptr, patches.members),
             invert=Barycentric(),
             extra={**errors, "reconstruction_error_": float(pairs.values.sum()), "mass_": mass},
         )

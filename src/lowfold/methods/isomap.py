@@ -68,7 +68,7 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
     reconstruction_error_ : float, (1/2n) sum_ij (d_G^2 - ||y_i - y_j||^2) = sum of the eigenvalues left out; over
         landmarks
     landmarks_ : array of indices, or None
-    landmark_error_ : float or None; a tenth of the landmarks, placed by the others alone: how far off, relative
+    landmark_error_ : float or None; half of the landmarks, placed by the others alone: how far off, relative
     shift_ : float, the constant that was added
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces
     residual_, gap_, solver_ : what the solve was worth
@@ -232,7 +232,7 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
 
 
 def _landmark_error(D: NDArray[np.floating], pairs: Eigenpairs, kept: Floats, shift: float, run: Run) -> float:
-    """A tenth of the landmarks triangulated from classical MDS of the others, against where they are."""
+    """Half of the landmarks triangulated from classical MDS of the others, against where they are."""
     held, rest = held_out(len(D), run)
     if len(rest) < 3:  # one line through two points places nothing else
         return float("nan")

@@ -90,7 +90,7 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
     explained_variance_ratio_ : array (n_components,), their share of the trace
     gamma_ : float, the gamma used
     landmarks_ : array of indices, or None; with m landmarks eigenvalues_ are theirs, about m / n of those of all points
-    landmark_error_ : float or None; a tenth of the landmarks, placed by a model of the others: how far off, relative
+    landmark_error_ : float or None; half of the landmarks, placed by a model of the others: how far off, relative
     residual_, gap_, solver_ : what the solve was worth
 
     Examples

@@ -27,7 +27,7 @@ class LandmarkIsomap(Isomap):
     eigenvalues_ : array (n_components,), descending
     reconstruction_error_ : float, sum of the eigenvalues left out, over landmarks
     landmarks_ : array of indices
-    landmark_error_ : float; a tenth of the landmarks, placed by the others alone: how far off, relative
+    landmark_error_ : float; half of the landmarks, placed by the others alone: how far off, relative
     shift_ : float, the constant that was added
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces
     residual_, gap_, solver_ : what the solve was worth

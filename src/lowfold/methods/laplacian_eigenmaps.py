@@ -59,7 +59,7 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, GraphMet
     selected_ : array (m, n_components), how the coordinates are made of the m eigenvectors looked at
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces; a bridge weighs as the longest edge
     landmarks_ : array of indices, or None; what else is said of points or neighbours belongs to them
-    landmark_error_ : float or None; a tenth of the landmarks, placed by a model of the others: how far off, relative
+    landmark_error_ : float or None; half of the landmarks, placed by a model of the others: how far off, relative
     residual_, gap_, solver_ : what the solve was worth
 
     Examples

@@ -54,7 +54,7 @@ class LLE(Selected, Landmarked, AlignmentMethod):
     robust_weights_ : array (n,), the factors of `robust`; ones without it
     neighbors_, graph_, n_neighbors_, component_labels_, bridges_ : neighbourhoods and their pieces
     landmarks_ : array of indices, or None; what else is said of points or neighbours belongs to them
-    landmark_error_ : float or None; a tenth of the landmarks, placed by a model of the others: how far off, relative
+    landmark_error_ : float or None; half of the landmarks, placed by a model of the others: how far off, relative
     residual_, gap_, solver_ : what the solve was worth
 
     Examples

@@ -28,10 +28,11 @@ from lowfold.methods._descent import (
     stress_terms,
     weight_operator,
 )
-from lowfold.methods._fit import Data, Fit
+from lowfold.methods._fit import Data, Fit, Trained
 from lowfold.methods._given_start import GivenStart
+from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, chooser, landmark_stages, through_landmarks
 from lowfold.methods._losses import Loss, Lowered
-from lowfold.methods._parameters import Distances, Seeded
+from lowfold.methods._parameters import Distances
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.stress import StressRow
 from lowfold.methods._stages import FLOAT, Stage, Stages, read_stage
@@ -45,6 +46,15 @@ from lowfold.optimize._stress import FACTORED, EdgeTerms, PairTerms
 def _algorithm_fits(method: Any, data: Data) -> None:
     if method.algorithm == "smacof" and method.p != 2:
         raise InvalidInput(f"algorithm='smacof' needs p=2; got p={method.p:g}; use algorithm='gradient' or 'auto'")
+
+
+def _landmarks_fit(method: Any, data: Data) -> None:
+    given = [name for name in ("weights", "init") if np.ndim(getattr(method, name)) == 2]
+    if method.landmarks is not None and given and data.n == len(getattr(method, given[0])):
+        raise InvalidInput(f"{given[0]} is given for all points, and landmarks are some of them; leave one of both out")
+
+
+PLACING = 6000.0  # bytes for a point placed among landmarks: its distances to them, in blocks of both starts
 
 
 def _stages(method: Any, data: Data) -> list[Stage]:
@@ -75,7 +85,7 @@ def _stress_loss(model: Any, data: Data, scaled: bool) -> Loss:
     return loss
 
 
-class MetricMDS(Distances, Seeded, GivenStart):
+class MetricMDS(Distances, Landmarked, GivenStart):
     """Place points so that their distances come close to the given dissimilarities, in the sense of stress.
 
     Minimises sigma(Y) = sum_{i<j} w_ij (delta_ij - ||y_i - y_j||)^2. Other than the strain of `ClassicalMDS` it allows
@@ -92,6 +102,8 @@ class MetricMDS(Distances, Seeded, GivenStart):
     n_iter_ : int, its steps
     converged_ : bool, whether it ended by `tol`
     algorithm_ : str, what was used
+    landmarks_ : array of indices, or None; stress and its history are theirs
+    landmark_error_ : float or None; half of the landmarks, placed by a model of the others: how far off, relative
 
     Examples
     --------
@@ -102,7 +114,7 @@ class MetricMDS(Distances, Seeded, GivenStart):
     (0.0, 5.0)
     """
 
-    stages: ClassVar[Stages] = _stages
+    stages: ClassVar[Stages] = landmark_stages(_stages, PLACING)
     loss: ClassVar[Lowered] = Lowered(
         _stress_loss, "stress, sqrt(sum w (delta - d)^2 / sum w delta^2)", "local", fitted=False
     )
@@ -132,15 +144,10 @@ class MetricMDS(Distances, Seeded, GivenStart):
         "classical",
         Choice(("classical", "random")),
         RealArray("an array with a row per point"),
-        "Where to start: classical MDS (missing pairs bridged by shortest paths), a random layout, or a given one.",
+        "Where to start: classical MDS (of all up to 5,000 points and where that is PCA, else of 500, the others "
+        "triangulated; missing pairs bridged by shortest paths from 200), a random layout, or a given one.",
     )
-    landmarks: int | None = param(
-        None,
-        Int(2),
-        Null("a rule"),
-        "Points that the classical start is computed from, the others triangulated. None is all up to "
-        "5,000 points and where the start is PCA, else 500; 200 where pairs are missing.",
-    )
+    random_state: Any = param(0, "Random starts, and choice of landmarks.")
     n_init: int = param(1, Int(1), "Starts; those after the first are random. The least stress counts.")
     max_iter: int = param(300, Int(1), "Steps of one descent.")
     tol: float = param(
@@ -156,11 +163,17 @@ class MetricMDS(Distances, Seeded, GivenStart):
         "Called after every step as callback(iteration, stress, layout); returning True ends the descent.",
     )
 
-    checks: ClassVar[tuple[Check, ...]] = (*Method.checks, _algorithm_fits)
+    checks: ClassVar[tuple[Check, ...]] = (*Method.checks, _algorithm_fits, _landmarks_fit)
 
     def _embed(self, data: Data, run: Run) -> Fit:
+        choose = chooser(self)
+        if choose is None:
+            return self._solved(data, run)
+        return through_landmarks(data, choose, self._solved, self._check, run)
+
+    def _solved(self, data: Data, run: Run) -> Fit:
         terms = stress_terms(data, self.weights, run)
-        first = start(terms, data, self.init, self.n_components, self.landmarks, run)
+        first = start(terms, data, self.init, self.n_components, None, run)
         best = self._minimise(terms, first, run)
         for _ in range(1, self.n_init):
             other = self._minimise(terms, random_start(terms, self.n_components, run), run)
@@ -171,7 +184,7 @@ class MetricMDS(Distances, Seeded, GivenStart):
             graph=data.graph,
             extend=self._extension(terms),
             invert=Barycentric(),
-            extra=self._report(terms, best),
+            extra={**NO_LANDMARKS, **self._report(terms, best)},
         )
 
     def _algorithm(self) -> str:
@@ -210,11 +223,18 @@ class MetricMDS(Distances, Seeded, GivenStart):
     def shepard(self, max_pairs: int = 10_000) -> Shepard:
         """Dissimilarities against distances in the embedding, of at most about `max_pairs` training pairs."""
         terms = self._terms()
-        delta, d = shepard_pairs(terms, self._trained.coordinates, float(self.p), max_pairs)
+        delta, d = shepard_pairs(terms, self._solved_for.coordinates, float(self.p), max_pairs)
         return Shepard(delta, d, delta)
 
+    @property
+    def _solved_for(self) -> Trained:
+        """The points whose stress was lowered: all, or the landmarks."""
+        trained: Trained = self._trained if self.landmarks_ is None else self._extend.trained
+        return trained
+
     def _terms(self) -> PairTerms | EdgeTerms:
-        return stress_terms(Data(self._trained.source, graph=self._trained.graph), self.weights, self._run())
+        known = self._solved_for
+        return stress_terms(Data(known.source, graph=known.graph), self.weights, self._run())
 
     def _operator(self) -> DenseOperator:
         """The matrix B(Y) of the last majorisation step: at the minimum V^+ B(Y) Y = Y, with V the weights' Laplacian.
@@ -225,9 +245,9 @@ class MetricMDS(Distances, Seeded, GivenStart):
             raise InvalidInput(
                 f"only Euclidean distances (p=2) are majorised by an operator; this model has p={self.p:g}"
             )
-        n = len(self.embedding_)
+        n = len(self._solved_for.coordinates)
         require(5 * 8.0 * n * n, f"a {n} x {n} matrix", "fit fewer points")
-        return DenseOperator(weight_operator(self._terms(), self._trained.coordinates), psd=True)
+        return DenseOperator(weight_operator(self._terms(), self._solved_for.coordinates), psd=True)
 
 
 def point_stress(terms: PairTerms | EdgeTerms, Y: Floats, p: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

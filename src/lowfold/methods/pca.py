@@ -107,7 +107,7 @@ class PCA(Solved, LinearMethod):
         axes = self._chosen(_axes(X, mean, k, run), *X.shape)  # V, lambda, total variance
         to_axes = AffineMap(mean, axes.V, axes.V.T)
         return Fit(
-            coordinates=project(X, mean, axes.V, run),
+            coordinates=project(X, mean, axes.V, run) if axes.scores is None else axes.scores,
             pairs=axes.pairs,
             graph=None,
             extend=to_axes,

@@ -15,7 +15,7 @@ from lowfold.graph._types import Neighbors
 from lowfold.methods._fit import Extension, Fit, Inverse, Looks, Queries, Trained, known_source
 from lowfold.methods._placing.back import with_inverse
 from lowfold.methods._placing.maps import Barycentric
-from lowfold.methods._placing.place import count, neighbors_of, place, rows_of, take
+from lowfold.methods._placing.place import count, looked_up, place, rows_of, take
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class ThroughLandmarks(Extension):
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         if not isinstance(queries, np.ndarray):
             queries = take(queries, np.arange(count(queries)), self.landmarks)
-        return self.extend.place(self.trained, queries, neighbors_of(self.trained, queries, run), run)
+        return self.extend.place(self.trained, queries, looked_up(self.extend, self.trained, queries, run), run)
 
 
 @dataclass(frozen=True, eq=False)

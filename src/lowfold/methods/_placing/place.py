@@ -24,7 +24,7 @@ class Placed(NamedTuple):
 
 def place(extend: Extension, trained: Trained, queries: Queries, run: Run) -> Placed:
     """Every query by itself: nothing depends on the rest of the batch."""
-    found = _looked_up(extend, trained, queries, run)
+    found = looked_up(extend, trained, queries, run)
     same = np.full(found.n, -1, dtype=np.int64)
     if extend.looks != "nowhere" and extend.recognise:
         first = found.indptr[:-1]
@@ -39,7 +39,8 @@ def place(extend: Extension, trained: Trained, queries: Queries, run: Run) -> Pl
     return Placed(out, same)
 
 
-def _looked_up(extend: Extension, trained: Trained, queries: Queries, run: Run) -> Neighbors:
+def looked_up(extend: Extension, trained: Trained, queries: Queries, run: Run) -> Neighbors:
+    """What the extension looks for: nothing, the nearest point, or neighbours."""
     if extend.looks == "nowhere":
         return Neighbors(np.zeros(count(queries) + 1, dtype=np.int64), np.empty(0, np.int32), np.empty(0), 0)
     if extend.looks == "neighbors":
