@@ -90,12 +90,36 @@ def test_the_answer_follows_the_input_and_the_model_is_plain(on_device, monkeypa
         assert model.fit(OnGpu(X)) is model
 
 
-def test_plans_count_the_memory_of_the_device(on_device):
+def test_set_output_and_other_answers_with_arrays_of_a_gpu(on_device, monkeypatch):
+    if on_device.xp is not np:
+        pytest.skip("a GPU has its own arrays")
+    monkeypatch.setattr(on_device, "xp", FakeCupy())
+    X = lowfold.datasets.swiss_roll(60, random_state=1).X
+    table = lowfold.PCA(2).set_output(transform="pandas").fit_transform(OnGpu(X))
+    assert list(table.columns) == ["pca0", "pca1"]
+    assert isinstance(lowfold.MetricMDS(2).fit_transform(OnGpu(X)), OnGpu)  # a method with a fit_transform of its own
+    clusters = lowfold.SpectralClustering(2, n_neighbors=8).fit(OnGpu(X))
+    np.testing.assert_array_equal(clusters.predict(OnGpu(X[:5])).array, clusters.predict(X[:5]))
+    assert type(lowfold.PCA(2).fit(OnGpu(X)).score(OnGpu(X))) is float
+    told = lowfold.quality.summary(OnGpu(X), OnGpu(X[:, :2]), n_neighbors=5)
+    assert told.to_dict() == lowfold.quality.summary(X, X[:, :2], n_neighbors=5).to_dict()
+
+
+def test_plans_count_the_memory_of_the_device(on_device, monkeypatch):
     X = np.random.default_rng(0).random((50, 3))
     with lowfold.config_context(device="cuda"):
         told = lowfold.plan(X, "isomap", n_neighbors=6)
-    assert told.budget == pytest.approx(on_device.free_bytes(), rel=0.05)
-    assert on_device.name in str(told)
+        assert told.budget == pytest.approx(on_device.free_bytes(), rel=0.05)
+        assert on_device.name in str(told)
+        fields = {stage.name: stage for stage in told.stages}
+        assert fields["geodesics"].bytes > 4 * 50 * 512  # rows are filled up there
+        free = int(fields["geodesics"].bytes)
+        monkeypatch.setattr(type(on_device), "free_bytes", lambda self: free)
+        panels = {stage.name: stage for stage in lowfold.plan(X, "isomap", n_neighbors=6).stages}
+        assert "in panels" in panels["geodesics"].what
+        told = {stage.name: stage for stage in lowfold.plan(X, "isomap", n_neighbors=40).stages}
+        assert told["neighbours"].bytes == 0
+        assert told["neighbours"].what.endswith("on the CPU")
 
 
 def test_what_does_not_fit_is_refused_with_the_way_out(on_device, monkeypatch):

@@ -8,6 +8,7 @@ from sklearn import decomposition
 from sklearn.metrics.pairwise import pairwise_kernels
 
 import lowfold
+from lowfold._core.run import Run
 from lowfold.kernels import kernel_operator, mercer_kernel, scale_from_sigma, scale_from_width
 from lowfold.kernels._functions import Mercer
 from lowfold.lowrank import karhunen_loeve, mercer_expansion
@@ -50,7 +51,7 @@ def test_the_normalisation_and_the_variances(seed: int) -> None:
     raw = lowfold.KernelPCA(3, gamma=0.3, center=False).fit(X)
     values = np.linalg.eigvalsh(np.exp(-0.3 * np.square(X[:, None] - X[None]).sum(axis=2)))[::-1]
     assert np.allclose(raw.eigenvalues_, values[:3])
-    assert np.allclose(raw._extend.place(raw._trained, X, None, None), raw.embedding_, atol=1e-8)
+    assert np.allclose(raw._extend.place(raw._trained, X, None, Run()), raw.embedding_, atol=1e-8)
 
 
 def test_linear_is_pca_and_squared_distances_are_classical_scaling() -> None:

@@ -7,14 +7,20 @@ one thread each; every block writes its own part of the output. So `n_jobs` chan
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Progress = Callable[[float], None]
 
@@ -46,10 +52,16 @@ def resolve_jobs(n_jobs: int | None) -> int:
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
     """BLAS and OpenMP at one thread: the same bits whatever the machine's thread settings."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
+    with _libraries(len(sys.modules)).limit(limits=1):
         yield
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> ThreadpoolController:
+    """Those that have threads; looked for again, which takes as long as a small fit, when modules have been loaded."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def block_slices(n: int, size: int) -> list[slice]:

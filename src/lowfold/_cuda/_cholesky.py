@@ -7,6 +7,7 @@ the inverses of their diagonal blocks above the diagonal.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -79,10 +80,18 @@ class Factor:
                 launch("cholesky", "solve_pivots", (count,), 256, *where, first, k0, 1, work)
             self._store(b, level, work)
 
+    @cached_property
+    def _levels(self) -> list[tuple[slice, int, int, int]]:
+        out = []
+        for level in range(self.tree.levels + 1):
+            nodes = self.tree.level(level)
+            largest = int((self.tree.host_nx[nodes] + self.tree.host_ns[nodes]).max())
+            out.append((nodes, nodes.stop - nodes.start, nodes.start, max(1, min(64, largest // 64))))
+        return out
+
     def _level(self, level: int) -> tuple[slice, int, int, int]:
-        nodes = self.tree.level(level)
-        largest = int((self.tree.host_nx + self.tree.host_ns)[nodes].max())
-        return nodes, nodes.stop - nodes.start, nodes.start, max(1, min(64, largest // 64))
+        """Its nodes, their number, the first, and blocks of threads for the rows of one."""
+        return self._levels[level]
 
     def _load(self, b: Array, level: int, *, boundary: bool) -> Array:
         tree, (_, count, first, spread) = self.tree, self._level(level)

@@ -22,13 +22,15 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput, MemoryBudgetExceeded
 from lowfold._core.extras import load_extra
 from lowfold._core.memory import pretty_bytes
+from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 
 log = logging.getLogger("lowfold")
 
 SOURCES = Path(__file__).parent / "kernels"
-UNFUSED = frozenset({"search", "patches"})  # sums with the bits of the CPU's loops: no fused multiply-add
+UNFUSED = frozenset({"search", "patches", "ranks"})  # sums with the bits of the CPU's loops: no fused multiply-add
 DEFAULT_SHARED = 48 * 1024  # bytes a block has without asking
+LARGE, PAGE = 2**25, 4096  # bytes of an array, and of a page of the system's memory
 SHARE = 0.9  # of the device's free memory may go into one step
 _SIGNATURE = re.compile(r'extern "C" __global__ void(?:\s+__launch_bounds__\([^)]*\))?\s+(\w+)\s*\(([^)]*)\)')
 _SCALARS: dict[str, type[np.generic]] = {
@@ -126,6 +128,13 @@ class Device(ABC):
                 "or compute on the CPU with lowfold.set_config(device='cpu')"
             )
 
+    def has_room(self, n_bytes: float, stage: str) -> bool:
+        """Whether a stage fits; that it goes to the CPU instead is said at debug level."""
+        fits = n_bytes <= SHARE * self.free_bytes()
+        if not fits:
+            on_cpu(stage, f"it needs {pretty_bytes(n_bytes)} on the device")
+        return fits
+
 
 _holders: dict[tuple[int, int, str], Device] = {}  # which device keeps what the host has at an address
 
@@ -135,9 +144,34 @@ def holding(array: NDArray[Any]) -> Device | None:
     return _holders.get(_address(array))
 
 
+def kept_on_device(array: NDArray[Any]) -> Array:
+    """What a device keeps of this array, or the array itself."""
+    device = holding(array)
+    return array if device is None else device.put(array)
+
+
 def on_host(array: Array) -> NDArray[Any]:
     """An array of either side, on the host."""
-    return array if isinstance(array, np.ndarray) else np.asarray(array.get())
+    if isinstance(array, np.ndarray):
+        return array
+    host = np.empty(array.shape, array.dtype, order="C" if array.flags.c_contiguous else "F")
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        return np.asarray(array.get())
+    _touched(host)
+    return np.asarray(array.get(out=host))
+
+
+def _touched(host: NDArray[Any]) -> None:
+    """Have the system find the pages of a large array, several at a time: alone that takes longer than the copy."""
+    if host.nbytes < LARGE:
+        return
+    pages = host.reshape(-1, order="A").view(np.uint8)[::PAGE]
+    parts = block_slices(len(pages), LARGE // PAGE)
+
+    def work(i: int) -> None:
+        pages[parts[i]] = 0
+
+    run_blocks(work, len(parts))
 
 
 def _address(array: NDArray[Any]) -> tuple[int, int, str]:
@@ -219,6 +253,12 @@ def on_cpu(stage: str, why: str) -> None:
     log.debug("%s is computed on the CPU: %s", stage, why)
 
 
+def without_twin(run: Run, stage: str, why: str) -> None:
+    """The same for a stage of a run that has a device."""
+    if active(run) is not None:
+        on_cpu(stage, why)
+
+
 def arrived(X: Any) -> tuple[Any, Callable[[NDArray[Any]], Any]]:
     """X as the host sees it, and what turns a result into the kind of array that X was.
 
@@ -253,4 +293,4 @@ def _lives_on_gpu(X: Any) -> bool:
     return not isinstance(X, np.ndarray) and ask is not None and ask()[0] in (2, 13)
 
 
-__all__ = ["Array", "Device", "active", "arrived", "departing", "holding", "on_cpu", "open_cuda"]
+__all__ = ["Array", "Device", "active", "arrived", "departing", "holding", "on_cpu", "open_cuda", "without_twin"]

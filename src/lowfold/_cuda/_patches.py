@@ -7,6 +7,8 @@ import numpy as np
 from lowfold._cuda._device import Array, Device
 
 MOST = 32  # members of a patch
+PATCH_BYTES = 48.0  # of an entry of a patch matrix: its value, its key, and both sorted, with their order
+WIDEST = 6  # dimensions of a transport
 
 
 def tangents(device: Device, X: Array, members: Array, d: int, tolerance: float) -> tuple[Array, Array]:
@@ -16,11 +18,7 @@ def tangents(device: Device, X: Array, members: Array, d: int, tolerance: float)
     """
     xp, (m, K) = device.xp, members.shape
     V, rest = xp.empty((m, K, d)), xp.empty(m)
-    width, warps = (16, 4) if K <= 16 else (32, 2)
-    device.launch(
-        "patches", f"tangents{width}", (-(-m // warps),), 32 * warps, X, m, X.shape[1], members, K, d, tolerance, V,
-        rest,
-    )  # fmt: skip
+    _launch(device, "tangents", K, m, X, m, X.shape[1], members, K, d, tolerance, V, rest)
     return V, rest
 
 
@@ -31,11 +29,46 @@ def weights(device: Device, X: Array, members: Array, reg: float) -> tuple[Array
     """
     xp, (m, K) = device.xp, members.shape
     B, error = xp.empty((m, K)), xp.empty(m)
-    width, warps = (16, 4) if K <= 17 else (32, 2)
-    device.launch(
-        "patches", f"weights{width}", (-(-m // warps),), 32 * warps, X, m, X.shape[1], members, K, reg, B, error
-    )  # fmt: skip
+    _launch(device, "weights", K - 1, m, X, m, X.shape[1], members, K, reg, B, error)
     return B, error
+
+
+def spoke_eigen(device: Device, X: Array, members: Array) -> tuple[Array, Array]:
+    """Eigenvalues (m, k), ascending, and vectors (m, k, k) of each patch's Gram matrix about its first member."""
+    xp, (m, K) = device.xp, members.shape
+    values, V = xp.empty((m, K - 1)), xp.empty((m, K - 1, K - 1))
+    _launch(device, "spoke_eigen", K - 1, m, X, m, X.shape[1], members, K, values, V)
+    return values, V
+
+
+def directions(
+    device: Device, X: Array, Q: Array, near: Array, distances: Array, scale: float, d: int
+) -> tuple[Array, Array]:
+    """Leading singular directions (m, columns, d) of sqrt(w_j) (x_j - q), and all singular values, descending.
+
+    w_j = exp(-(s_j - s_0) / scale) with the squared distances s of the neighbours (m, k), s_0 the least above 0.
+    """
+    xp, (m, k), columns = device.xp, near.shape, X.shape[1]
+    kept = min(k, columns)
+    bases, spectra = xp.empty((m, columns, d)), xp.empty((m, kept))
+    size = columns if columns <= MOST else k
+    _launch(device, "directions", size, m, X, Q, m, columns, near, distances, k, d, kept, scale, bases, spectra)
+    return bases, spectra
+
+
+def transports(device: Device, O: Array, rows: Array, items: Array) -> tuple[Array, Array]:  # noqa: E741 - the paper's
+    """The orthogonal matrix (entries, d, d) nearest to O_i' O_j for every entry (i, j), and how certain each one is."""
+    xp, (_, columns, d), count = device.xp, O.shape, len(rows)
+    out, certainty = xp.empty((count, d, d)), xp.empty(count)
+    grid = (max(1, -(-count // 128)),)
+    device.launch("patches", "transports", grid, 128, O, columns, d, rows, items, count, out, certainty)
+    return out, certainty
+
+
+def _launch(device: Device, kernel: str, size: int, patches: int, *args: object) -> None:
+    """One warp a patch, by the kernel for matrices of up to 16 or of up to 32 rows."""
+    width, warps = (16, 4) if size <= 16 else (32, 2)
+    device.launch("patches", f"{kernel}{width}", (max(1, -(-patches // warps)),), 32 * warps, *args)
 
 
 def align(device: Device, members: Array, factor: Array, n: int, *, complement: bool) -> tuple[Array, Array, Array]:
@@ -43,8 +76,7 @@ def align(device: Device, members: Array, factor: Array, n: int, *, complement: 
 
     Every entry adds its patches in their order.
     """
-    xp, (m, K) = device.xp, members.shape
-    device.require(48.0 * m * K * K, f"the {m} patch matrices of {K} x {K}", "use fewer neighbours")
+    xp, K = device.xp, members.shape[1]
     W = factor @ factor.transpose(0, 2, 1)
     if complement:
         W = xp.eye(K) - W

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from lowfold._cuda._device import Array, Device
 
-ROUNDS = 16  # between two looks at whether anything still changes
+ROUNDS, HOOKS = 16, 4  # of steps and of labels, between two looks at whether anything still changes
 SOURCES = 32  # searches at once, a bit each
 
 
@@ -16,14 +16,15 @@ def piece_labels(device: Device, indptr: Array, indices: Array, kept: Array | No
     xp, n = device.xp, len(indptr) - 1
     masked = kept is not None
     mask = xp.zeros(1, np.int8) if kept is None else kept.astype(np.int8)
-    now, after, changed = xp.arange(n, dtype=np.int32), xp.empty(n, np.int32), xp.zeros(1, np.int32)
+    now, changed = xp.arange(n, dtype=np.int32), xp.zeros(1, np.int32)
     while True:
         changed[0] = 0
-        for _ in range(ROUNDS):
+        for _ in range(HOOKS):
+            after = now.copy()
             device.launch(
-                "pieces", "spread_labels", (-(-n // 32),), 256, indptr, indices, mask, masked, n, now, after, changed
+                "pieces", "hook_labels", (-(-n // 32),), 256, indptr, indices, mask, masked, n, now, after, changed
             )  # fmt: skip
-            now, after = after, now
+            now = after
         if not int(changed[0]):
             return now
 

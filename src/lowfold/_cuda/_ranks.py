@@ -11,7 +11,7 @@ from lowfold._cuda._device import Array, Device
 from lowfold._cuda._tree import stable_order
 
 BLOCK = 2**27  # distances of one block of rows
-MOST_COLUMNS = 64  # beyond, differences of all coordinates take longer than the ranks
+SIDE = 64  # of a tile of distances, as in the kernel
 
 
 def compare_ranks(device: Device, X: Array, Y: Array, rows: Ints, k: int, weights: Floats) -> tuple[Array, ...]:
@@ -28,7 +28,7 @@ def compare_ranks(device: Device, X: Array, Y: Array, rows: Ints, k: int, weight
     step = max(1, BLOCK // n)
     for start in range(0, len(rows), step):
         part = xp.asarray(rows[start : start + step])
-        D, E = _distances(xp, X, part), _distances(xp, Y, part)
+        D, E = _distances(device, X, part), _distances(device, Y, part)
         (first, a), (second, b) = _ranks(xp, D, part), _ranks(xp, E, part)
         m = len(part)
         at = xp.maximum(a, b).astype(np.int64) + xp.arange(m)[:, None] * n
@@ -44,12 +44,13 @@ def compare_ranks(device: Device, X: Array, Y: Array, rows: Ints, k: int, weight
     return whole(ranks_e), whole(ranks_d), device.get(kept), whole(area), whole(spearman), whole(sums, axis=1)
 
 
-def _distances(xp: Any, X: Array, part: Array) -> Array:
+def _distances(device: Device, X: Array, part: Array) -> Array:
     """From some points to all, by direct differences."""
-    squares = xp.zeros((len(part), len(X)))
-    for c in range(X.shape[1]):
-        squares += (X[part, c][:, None] - X[:, c][None, :]) ** 2
-    return xp.sqrt(squares)
+    (n, columns), m = X.shape, len(part)
+    out = device.xp.empty((m, n))
+    grid = -(-n // SIDE), -(-m // SIDE)
+    device.launch("ranks", "row_distances", grid, 256, X[part], X, m, n, columns, out)
+    return out
 
 
 def _ranks(xp: Any, D: Array, own: Array) -> tuple[Array, Array]:

@@ -8,6 +8,7 @@ possible for everything that is not among the candidates.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,14 @@ FARTHEST = 16.0  # largest coordinate in half precision: |y|^2 / 2 of 61 columns
 def can_search(columns: int, k: int) -> bool:
     """Whether `nearest` is written for this width and number of neighbours."""
     return k <= (MOST_IN_CELLS if columns <= CELL_COLUMNS else MOST)
+
+
+def search_bytes(n: int, columns: int, k: int) -> float:
+    """Held at once by a search among n points: copies of the rows, candidates, and what is found, sorted and not."""
+    found = 24.0 * n * k
+    if columns <= CELL_COLUMNS:
+        return found + 120.0 * n
+    return found + n * (32.0 * columns + 4.0 * 64 + 16.0 * WIDTH) + PRODUCT_BYTES
 
 
 def nearest(device: Device, F: Array, Q: Array | None, k: int) -> tuple[Array, Array]:
@@ -78,51 +87,65 @@ def settle(
 
 
 def _in_cells(device: Device, F: Array, Q: Array | None, k: int) -> tuple[Array, Array]:
-    xp, n = device.xp, len(F)
-    P = _three_columns(xp, F)
-    queries = P if Q is None else _three_columns(xp, Q)
-    low, high = P.min(axis=0), P.max(axis=0)
-    span = [float(v) for v in high - low]
-    side = _cell_side(device, F, k, span)
-    grid = [min(int(s / side) + 1, 2**20) for s in span]
-    cell = xp.minimum(((P - low) / side).astype(np.int64), xp.asarray(np.array(grid) - 1))
-    key = (cell[:, 0] * grid[1] + cell[:, 1]) * grid[2] + cell[:, 2]
-    order = xp.argsort(key * n + xp.arange(n))  # points of a cell by index, so that the order is the same every time
-    cells = xp.zeros(grid[0] * grid[1] * grid[2] + 1, np.int32)
-    cells[1:] = xp.cumsum(xp.bincount(key, minlength=len(cells) - 1))
+    xp = device.xp
+    cells = sorted_cells(xp, F, _neighborhood_size(device, F, k))
     if Q is None:  # neighbours in space share a block of threads
-        queries, own = P[order], order.astype(np.int32)
+        queries, own = cells.points, cells.order
     else:
-        own = xp.full(len(queries), -1, np.int32)
+        queries, own = three_columns(xp, Q), xp.full(len(Q), -1, np.int32)
     m = len(queries)
     squared, index = xp.empty((m, k)), xp.empty((m, k), np.int32)
     device.launch(
-        "search", "nearest_in_cells", (-(-m // 128),), 128,
-        xp.ascontiguousarray(queries), P[order], order.astype(np.int32), cells, own, m, low, side, *grid, k,
-        squared, index,
+        "search", "nearest_in_cells", (-(-m // 128),), 128, queries, *cells.arguments[:3], own, m,
+        *cells.arguments[3:], k, squared, index,
     )  # fmt: skip
     if Q is not None:
         return squared, index
     back, names = xp.empty_like(squared), xp.empty_like(index)
-    back[order], names[order] = squared, index
+    back[cells.order], names[cells.order] = squared, index
     return back, names
 
 
-def _three_columns(xp: Any, F: Array) -> Array:
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Points of up to three columns sorted by the cells of a grid, and `arguments` that say it to a kernel."""
+
+    points: Array
+    order: Array
+    arguments: tuple[Any, ...]  # points, order, first of each cell, corner, side, cells along each axis
+
+
+def sorted_cells(xp: Any, F: Array, size: float) -> Cells:
+    """Cells of about this size; larger where they would be too many."""
+    n, P = len(F), three_columns(xp, F)
+    low, high = P.min(axis=0), P.max(axis=0)
+    span = [float(v) for v in high - low]
+    side = max(size, THINNEST * max(span), np.finfo(float).tiny)
+    while np.prod([s / side + 1 for s in span]) > min(MOST_CELLS, 64.0 * n + 1000):
+        side *= 1.1
+    grid = [min(int(s / side) + 1, 2**20) for s in span]
+    cell = xp.minimum(((P - low) / side).astype(np.int64), xp.asarray(np.array(grid) - 1))
+    key = (cell[:, 0] * grid[1] + cell[:, 1]) * grid[2] + cell[:, 2]
+    order = xp.argsort(key * n + xp.arange(n))  # points of a cell by index, so that the order is the same every time
+    first = xp.zeros(grid[0] * grid[1] * grid[2] + 1, np.int32)
+    first[1:] = xp.cumsum(xp.bincount(key, minlength=len(first) - 1))
+    points, order = P[order], order.astype(np.int32)
+    return Cells(points, order, (points, order, first, low, side, *grid))
+
+
+def three_columns(xp: Any, F: Array) -> Array:
+    """Rows filled up with zeros, in float64."""
     P = xp.zeros((len(F), 3))
     P[:, : F.shape[1]] = F
     return P
 
 
-def _cell_side(device: Device, F: Array, k: int, span: list[float]) -> float:
-    """The size of most neighbourhoods, seen on a sample; larger where the cells would be too many."""
+def _neighborhood_size(device: Device, F: Array, k: int) -> float:
+    """Of most neighbourhoods, seen on a sample."""
     xp, n = device.xp, len(F)
     rows = xp.asarray(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.int32))
     reach = np.sqrt(device.get(search_all(device, F, None, rows, min(k, n - 1))[0])[:, -1])
-    side = max(float(np.quantile(reach, 0.9)), THINNEST * max(span), np.finfo(float).tiny)
-    while np.prod([s / side + 1 for s in span]) > min(MOST_CELLS, 64.0 * n + 1000):
-        side *= 1.1
-    return side
+    return float(np.quantile(reach, 0.9))
 
 
 def _scaled(device: Device, F: Array, Q: Array | None) -> tuple[Array, Array, float]:

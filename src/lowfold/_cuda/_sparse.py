@@ -136,3 +136,24 @@ def with_diagonal(
     columns[place], columns[at] = indices, own
     entries[place], entries[at] = values, diagonal
     return pointers, columns, entries
+
+
+def block_rows(device: Device, indptr: Array, indices: Array, blocks: Array, own: Array) -> tuple[Array, Array, Array]:
+    """Rows of the matrix whose entries are blocks (entries, d, d), with blocks `own` (n, d, d) on the diagonal."""
+    xp, n, d = device.xp, len(indptr) - 1, own.shape[1]
+    number = xp.arange(len(indices), dtype=np.float64)
+    pointers, columns, source = with_diagonal(device, indptr, indices, number, -xp.arange(1.0, n + 1.0))
+    source = source.astype(np.int64)  # the entry, or -1 - i for the diagonal
+    all_blocks = xp.concatenate([blocks, own])[xp.where(source >= 0, source, len(indices) - 1 - source)]
+    row = row_of_entry(xp, pointers, len(columns))
+    begin, count = pointers[:-1], pointers[1:] - pointers[:-1]
+    step, inside = (xp.arange(d)[None, :, None], xp.arange(d)[None, None, :])  # row and column in a block
+    first = (d * d * begin[row] + d * (xp.arange(len(columns)) - begin[row]))[:, None, None]
+    at = first + step * (d * count[row])[:, None, None] + inside
+    values, names = xp.empty(d * d * len(columns)), xp.empty(d * d * len(columns), np.int32)
+    values[at] = all_blocks
+    names[at] = columns.astype(np.int32)[:, None, None] * d + inside
+    starts = xp.empty(n * d + 1, np.int64)
+    starts[:-1] = (d * d * begin[:, None] + xp.arange(d)[None, :] * (d * count)[:, None]).ravel()
+    starts[-1] = len(values)
+    return starts, names, values

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from lowfold._cuda._device import Device
 from lowfold._cuda._tree import row_of_entry
 
+UNION_BYTES = 96.0  # of an arc: both its directions as keys, sorted, with their order, lengths and masks
+
 
 def union_rows(
     device: Device, indptr: NDArray[Any], indices: NDArray[Any], distances: NDArray[Any]

@@ -60,12 +60,15 @@ def geodesics(
     if method == "floyd_warshall":
         everything = floyd_warshall(_dense(graph, lengths))
         return everything[np.ix_(_all(sources, n), _all(targets, n))].astype(dtype)
-    if run.device != "cpu" and method == "auto" and targets is None:
+    if run.device != "cpu" and method == "auto":
         from lowfold.graph._on_device import geodesic_rows
 
-        found = geodesic_rows(graph, None if sources is None else _all(sources, n), dtype, run)
+        turned = columns < rows  # an undirected graph is searched from the fewer
+        first, last = (targets, sources) if turned else (sources, targets)
+        found = geodesic_rows(graph, None if first is None else _all(first, n), dtype, run)
         if found is not None:
-            return found
+            found = found if last is None else found[:, _all(last, n)]
+            return np.ascontiguousarray(found.T) if turned else found
     with run.stage("geodesics") as progress:
         return shortest_paths(
             graph.indptr,
@@ -133,6 +136,12 @@ def _all(vertices: ArrayLike | None, n: int) -> NDArray[np.int64]:
 def seeded_geodesics(graph: Graph, seeds: Neighbors, *, run: Run | None = None) -> NDArray[np.floating]:
     """Distances from outside points, attached through their neighbours `seeds`, to every vertex: one row per point."""
     run = run or Run()
+    if run.device != "cpu":
+        from lowfold.graph._on_device import seeded_rows
+
+        found = seeded_rows(graph, seeds, np.dtype(geodesic_dtype(graph.n)), run)
+        if found is not None:
+            return found
     return seeded_paths(
         graph.indptr,
         graph.indices,

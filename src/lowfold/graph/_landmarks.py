@@ -83,8 +83,14 @@ def distance_rows(where: Source | Graph, run: Run) -> Callable[[int], Floats]:
         return lambda i: where.rows(where.X[i : i + 1])[0]
     F = where.features()
     F = F - F.mean(axis=0, dtype=np.float64).astype(F.dtype)
-    norms = np.einsum("ij,ij->i", F, F)
     finish = where.metric.finish
+    if run.device != "cpu" and finish is None:
+        from lowfold.graph._on_device import rows_of_distances
+
+        found = rows_of_distances(F, run)
+        if found is not None:
+            return found
+    norms = np.einsum("ij,ij->i", F, F)
 
     def row(i: int) -> Floats:
         d = np.sqrt(np.maximum(norms + norms[i] - 2 * (F @ F[i]), 0)).astype(np.float64)

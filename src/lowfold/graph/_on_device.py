@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,12 @@ from lowfold._cuda._device import Array, Device, active, on_cpu
 from lowfold._cuda._doubts import doubts
 from lowfold._cuda._gram import DeviceMatrix, DevicePanels
 from lowfold._cuda._minplus import Panels, all_distances, eliminate, padded
-from lowfold._cuda._paths import reach, rows_from
+from lowfold._cuda._paths import reach, rows_from, rows_from_seeds
 from lowfold._cuda._pieces import piece_labels
-from lowfold._cuda._search import can_search, nearest
-from lowfold._cuda._tree import Tree, graph_coordinates, plan
-from lowfold.graph._components import components
-from lowfold.graph._path_task import Rows, units_of
+from lowfold._cuda._search import can_search, nearest, search_bytes
+from lowfold._cuda._tree import Tree, graph_coordinates, plan, stable_order
+from lowfold._cuda._within import within
+from lowfold.graph._path_task import SHORT, chosen_units
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.graph._units import FAR, Units
 
@@ -27,6 +28,7 @@ SHARE = 0.85  # of the free memory may go into a matrix of distances
 FRONT_BYTES = 12.0  # of an entry of the tree while it is eliminated: int32, once kept and twice at work
 BESIDE = 1.1  # of the matrix's bytes: what relaxation holds beside it
 RELAXED = 8192  # rows at a time: enough to fill a large GPU, little beside the matrix
+WIDENED = 1e-9  # share by which a radius is widened before the roots of squared distances are compared with it
 UNEVEN = 1.3  # the widest panel over the mean: the halves of a dissection are not equal
 PANEL_BYTES = 48e9  # of one panel and the distances above it: 8e9 was too little for a million points
 
@@ -45,6 +47,9 @@ def search_on(
     if not can_search(F.shape[1], k):
         on_cpu("the search for neighbours", f"{k} neighbours in {F.shape[1]} columns are more than the device sorts")
         return None
+    count = max(len(F), 0 if Q is None else len(Q))
+    if not device.has_room(search_bytes(count, F.shape[1], k), "the search for neighbours"):
+        return None
     queries = None if Q is None else device.put(Q, F.dtype)
     squared, index = nearest(device, device.put(F), queries, k)
     distances = device.xp.sqrt(squared) * float(np.ldexp(1.0, exponent))
@@ -53,60 +58,108 @@ def search_on(
     return device.remembered(distances), device.remembered(index), device.get(tied)
 
 
+def rows_of_distances(F: NDArray[np.floating[Any]], run: Run) -> Callable[[int], Floats] | None:
+    """i -> distances from row i of F, centred, to all, by products in float64; None on the CPU."""
+    device = active(run)
+    if device is None or not device.has_room(16.0 * F.size, "distances from landmarks"):
+        return None
+    xp, X = device.xp, device.put(F, np.float64)
+    norms = (X * X).sum(axis=1)
+    return lambda i: np.asarray(device.get(xp.sqrt(xp.maximum(norms + norms[i] - 2 * (X @ X[i]), 0.0))))
+
+
+def within_on(
+    F: NDArray[np.floating[Any]], Q: NDArray[np.floating[Any]] | None, reach: Floats, limit: Floats, exponent: int,
+    run: Run,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats] | None:  # fmt: skip
+    """Rows (indptr, indices, distances) of all points at most `limit` of the point away, which the device remembers.
+
+    Distances are times 2^exponent; `reach` is the limit in the unit of F. None on the CPU.
+    """
+    device = active(run)
+    if device is None:
+        return None
+    xp, m = device.xp, len(F) if Q is None else len(Q)
+    queries = None if Q is None else device.put(Q, F.dtype)
+    rows, columns, squared = within(device, device.put(F), queries, device.put(reach * (1 + WIDENED)))
+    distances = xp.sqrt(squared) * float(np.ldexp(1.0, exponent))
+    kept = distances <= device.put(limit)[columns]
+    rows, columns, distances = rows[kept], columns[kept], distances[kept]
+    order = stable_order(xp, distances)  # pairs of a row came by column
+    order = order[stable_order(xp, rows[order])]
+    indptr = xp.searchsorted(rows[order], xp.arange(m + 1, dtype=np.int32)).astype(np.int64)
+    return tuple(device.remembered(part) for part in (indptr, columns[order], distances[order]))  # type: ignore[return-value]
+
+
 def distances_on_device(graph: Graph | Neighbors, dtype: Any, run: Run) -> Distances | None:
     """All geodesics of an undirected graph, held on the run's device or made panel by panel there; None on the CPU."""
     device = active(run)
     if device is None or not isinstance(graph, Graph) or graph.n < 2:
         return None
     indptr, indices, lengths = device.put(graph.indptr), device.put(graph.indices), device.put(graph.lengths)
-    units = _units(device, graph, indptr, indices, lengths, np.dtype(dtype))
+    units = _units(device, indptr, indices, lengths, np.dtype(dtype))
     with run.stage("geodesics on the device"):
         if units.dtype.kind == "f":
-            return _relaxed(device, indptr, indices, lengths, units, np.float64)
+            return _relaxed(device, indptr, indices, lengths, units)
         tree = plan(device, indptr, indices, graph_coordinates(device, indptr, indices))
         if (
             tree.sweep_work() > RELAX_FROM * graph.n**2 / 2
             or FRONT_BYTES * tree.entries() > SHARE * device.free_bytes()
         ):
-            return _relaxed(device, indptr, indices, lengths, units, np.int32)
+            return _relaxed(device, indptr, indices, lengths, units)
         return _eliminated(device, tree, indptr, indices, lengths, units)
 
 
-def _units(device: Device, graph: Graph, indptr: Array, indices: Array, lengths: Array, dtype: np.dtype[Any]) -> Units:
-    """Those of the CPU's geodesics, with their one search made on the device."""
-    seeds = np.unique(components(graph), return_index=True)[1]
-    rows, heads = graph.indptr.astype(np.int64, copy=False), graph.indices.astype(np.int32, copy=False)
-    edges = Rows(rows, heads, graph.lengths)
-    return units_of(
-        edges, np.zeros(0), dtype, True, lambda _: reach(device, indptr, indices, lengths, seeds)
-    )  # fmt: skip
+def _units(
+    device: Device, indptr: Array, indices: Array, lengths: Array, dtype: np.dtype[Any], farthest: float = 0.0
+) -> Units:
+    """Those of the CPU's geodesics (`units_of`), found on the device."""
+    xp = device.xp
+    used = lengths[xp.isfinite(lengths)]
+
+    def sizes() -> tuple[float, float]:
+        positive = used[used > 0]
+        seeds = device.get(xp.unique(piece_labels(device, indptr, indices)))
+        short = float(xp.quantile(positive, SHORT)) if len(positive) else 1.0
+        return short, reach(device, indptr, indices, lengths, seeds)
+
+    longest = float(used.max()) if len(used) else 0.0
+    return chosen_units(len(indptr) - 1, longest, farthest, sizes if dtype == np.float32 else None)
 
 
 def _whole(device: Device, lengths: Array, units: Units) -> Array:
-    return device.xp.rint(lengths / units.unit)
+    """Lengths in whole units, of the units' type."""
+    whole = device.xp.rint(lengths / units.unit)
+    return device.xp.minimum(whole, FAR).astype(np.int32) if units.dtype.kind == "i" else whole
 
 
-def _relaxed(device: Device, indptr: Array, indices: Array, lengths: Array, units: Units, dtype: Any) -> DeviceMatrix:
+def _told(device: Device, labels: Array, units: Units) -> Array:
+    """Distances from labels; inf where there is no path."""
+    far = labels >= FAR if units.dtype.kind == "i" else ~device.xp.isfinite(labels)
+    return device.xp.where(far, np.inf, labels * units.unit)
+
+
+def _relaxed(device: Device, indptr: Array, indices: Array, lengths: Array, units: Units) -> DeviceMatrix:
     """The matrix by relaxation from every vertex: for graphs that elimination would fill."""
     xp, n = device.xp, len(indptr) - 1
-    item = np.dtype(dtype).itemsize
-    device.require(BESIDE * item * n * padded(n), f"a matrix of {n} x {n} geodesic distances", "use landmarks")
-    D = xp.zeros((n, padded(n)), dtype)
+    size = units.dtype.itemsize * n * padded(n)
+    device.require(BESIDE * size, f"a matrix of {n} x {n} geodesic distances", "use landmarks")
+    D = xp.zeros((n, padded(n)), units.dtype)
     labels = _whole(device, lengths, units)
     for start in range(0, n, RELAXED):
-        rows = rows_from(device, indptr, indices, labels, np.arange(start, min(start + RELAXED, n)))
-        D[start : start + RELAXED, :n] = xp.where(xp.isfinite(rows), rows, FAR) if item == 4 else rows
+        sources = np.arange(start, min(start + RELAXED, n))
+        D[start : start + RELAXED, :n] = rows_from(device, indptr, indices, labels, sources)
     return DeviceMatrix(device, D, xp.arange(n), units.unit)
 
 
 def _eliminated(device: Device, tree: Tree, indptr: Array, indices: Array, lengths: Array, units: Units) -> Distances:
-    fronts = eliminate(device, tree, indptr, indices, _whole(device, lengths, units).astype(np.int32))
+    labels = _whole(device, lengths, units)
+    fronts = eliminate(device, tree, indptr, indices, labels)
     if 4.0 * tree.n * padded(tree.n) <= SHARE * device.free_bytes():
         return DeviceMatrix(device, all_distances(device, fronts), tree.order, units.unit)
 
     def rows(chosen: NDArray[np.int64]) -> Floats:
-        found = rows_from(device, indptr, indices, _whole(device, lengths, units), chosen)
-        return np.asarray(device.get(found)) * units.unit
+        return np.asarray(device.get(_told(device, rows_from(device, indptr, indices, labels, chosen), units)))
 
     panels = Panels(device, fronts, panel_level(tree, device))
     return DevicePanels(device, panels, tree.order, rows, units.unit)
@@ -141,10 +194,27 @@ def geodesic_rows(
         if found is not None:
             on_cpu("the matrix of geodesics", "it does not fit on the device")
         return None
-    indptr, indices, lengths = device.put(graph.indptr), device.put(graph.indices), device.put(graph.lengths)
-    units = _units(device, graph, indptr, indices, lengths, dtype)
-    rows = rows_from(device, indptr, indices, _whole(device, lengths, units), sources)
-    return np.asarray(device.get(rows * units.unit), dtype=dtype)
+    single = np.arange(len(sources) + 1), sources, np.zeros(len(sources))
+    return _rows_from_seeds(device, graph, *single, dtype)
+
+
+def seeded_rows(graph: Graph, seeds: Neighbors, dtype: np.dtype[Any], run: Run) -> NDArray[np.floating] | None:
+    """`seeded_geodesics` by the run's device; None on the CPU."""
+    device = active(run)
+    if device is None:
+        return None
+    return _rows_from_seeds(device, graph, seeds.indptr, seeds.indices, seeds.distances, dtype)
+
+
+def _rows_from_seeds(
+    device: Device, graph: Graph, pointers: NDArray[Any], seeds: NDArray[Any], starts: Floats, dtype: np.dtype[Any]
+) -> NDArray[np.floating]:
+    rows = device.put(graph.indptr), device.put(graph.indices)
+    lengths = device.put(graph.lengths)
+    units = _units(device, *rows, lengths, dtype, float(starts.max(initial=0.0)))
+    started = np.rint(starts / units.unit)
+    found = rows_from_seeds(device, *rows, _whole(device, lengths, units), pointers, seeds, started)
+    return np.asarray(device.get(_told(device, found, units).astype(dtype)))
 
 
 def doubts_on_device(
@@ -167,4 +237,14 @@ def labels_on_device(graph: Graph, kept: NDArray[np.bool_], run: Run) -> NDArray
     return device.get(piece_labels(device, device.put(graph.indptr), device.put(graph.indices), device.put(kept)))
 
 
-__all__ = ["Distances", "distances_on_device", "doubts_on_device", "geodesic_rows", "labels_on_device", "search_on"]
+__all__ = [
+    "Distances",
+    "distances_on_device",
+    "doubts_on_device",
+    "geodesic_rows",
+    "labels_on_device",
+    "rows_of_distances",
+    "search_on",
+    "seeded_rows",
+    "within_on",
+]

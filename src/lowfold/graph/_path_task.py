@@ -84,23 +84,29 @@ def units_of(
     seed_lengths: Floats,
     dtype: np.dtype[Any],
     undirected: bool,
-    eccentricity: Callable[[Rows], float] | None = None,
 ) -> Units:
-    """The units in which distances of `dtype` are summed; they depend on the graph and the seeds, on nothing else.
-
-    A device brings its own search for the `eccentricity`.
-    """
-    n = len(edges.indptr) - 1
+    """The units in which distances of `dtype` are summed; they depend on the graph and the seeds, on nothing else."""
     used = edges.lengths[np.isfinite(edges.lengths)]
     farthest = float(seed_lengths[np.isfinite(seed_lengths)].max(initial=0.0))
-    longest = max(float(used.max(initial=0.0)), farthest)
-    if dtype == np.float32 and undirected:
+
+    def sizes() -> tuple[float, float]:
         positive = used[used > 0]
-        short = float(np.quantile(positive, SHORT)) if len(positive) else 1.0
-        units = integer_units(n + 1, 2 * (eccentricity or _eccentricity)(edges) + farthest, short)
+        return float(np.quantile(positive, SHORT)) if len(positive) else 1.0, _eccentricity(edges)
+
+    whole = sizes if dtype == np.float32 and undirected else None
+    return chosen_units(len(edges.indptr) - 1, float(used.max(initial=0.0)), farthest, whole)
+
+
+def chosen_units(n: int, longest: float, farthest: float, sizes: Callable[[], tuple[float, float]] | None) -> Units:
+    """Units for edges of at most `longest` and seeds of at most `farthest`; `sizes` finds the length of short edges and
+    the eccentricity, where whole numbers may suffice.
+    """
+    if sizes is not None:
+        short, eccentricity = sizes()
+        units = integer_units(n + 1, 2 * eccentricity + farthest, short)
         if units is not None:
             return units
-    return float_units(n + 1, longest)
+    return float_units(n + 1, max(longest, farthest))
 
 
 def _eccentricity(edges: Rows) -> float:

@@ -14,6 +14,7 @@ from lowfold._core.memory import require
 from lowfold._core.parallel import TABLED, block_slices, resolve_jobs, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
+from lowfold._cuda._device import on_cpu
 from lowfold.graph._search import safe_range, select_search
 from lowfold.graph._source import Blocks, Measured, Pairs, Points, Source
 from lowfold.graph._types import Neighbors
@@ -86,6 +87,14 @@ def _mapped(source: Points, Q: NDArray[np.floating], limit: Floats, itself: bool
     F, G, exponent = safe_range(F, F if itself else source.features(Q))
     unfinish, finish = source.metric.unfinish, source.metric.finish
     reach = np.ldexp(limit if unfinish is None else np.asarray(unfinish(limit), dtype=np.float64), -exponent)
+    if run.device != "cpu":
+        from lowfold.graph._on_device import within_on
+
+        found = within_on(F, None if itself else G, reach, limit, exponent, run) if finish is None else None
+        if found is not None:
+            return Neighbors(*found, source.n)
+        if finish is not None:
+            on_cpu("a search by radius", f"the last step of metric {source.metric.name!r} has no twin on the device")
     if select_search(source.n, F.shape[1]) == "kdtree":
         rows, columns = _tree_candidates(F, G, reach, run)
     else:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from lowfold._core.types import Floats
-from lowfold._cuda._device import holding
+from lowfold._cuda._device import Array, Device, holding
 from lowfold._cuda._tree import row_of_entry
 from lowfold.graph._source import Measured, Pairs, Source
 from lowfold.graph._types import Graph, Neighbors
@@ -25,6 +25,8 @@ AMONG = 10_000  # to so many others: 240 near pairs of a million points with 120
 
 def own_reach(near: Neighbors, k: int) -> Floats:
     """Distance of every point to its k-th neighbour, or to its last one where there are fewer; 0 without any."""
+    if near.k:
+        return np.ascontiguousarray(near.distances.reshape(near.n, near.k)[:, min(near.k, k) - 1])
     last = near.indptr[:-1] + np.minimum(near.counts, k) - 1
     return np.where(near.counts > 0, near.distances[np.maximum(last, 0)], 0.0)
 
@@ -56,15 +58,22 @@ def _positive(reach: float, t: Floats) -> float:
     return reach if reach > 0 else float(t.max(initial=0.0)) or 1.0
 
 
+def lengths_in_widths(device: Device, graph: Graph, local: Floats | None) -> Array:
+    """The lengths of `in_widths` on the device that has the graph."""
+    lengths = device.put(graph.lengths)
+    if local is None:
+        return lengths
+    width, columns = device.put(local), device.put(graph.indices)
+    rows = row_of_entry(device.xp, device.put(graph.indptr), len(columns))
+    return lengths / device.xp.maximum(width[rows], width[columns])
+
+
 def in_widths(graph: Graph, local: Floats | None) -> Graph:
     """The graph with lengths in units of the wider of the two widths at their ends; itself for None."""
     if local is None:
         return graph
     device = holding(graph.lengths)
     if device is not None:
-        width, columns = device.put(local), device.put(graph.indices)
-        rows = row_of_entry(device.xp, device.put(graph.indptr), len(columns))
-        lengths = device.put(graph.lengths) / device.xp.maximum(width[rows], width[columns])
-        return Graph(graph.indptr, graph.indices, device.remembered(lengths))
+        return Graph(graph.indptr, graph.indices, device.remembered(lengths_in_widths(device, graph, local)))
     joint = np.maximum(local[graph.rows()], local[graph.indices])
     return Graph(graph.indptr, graph.indices, graph.lengths / joint)

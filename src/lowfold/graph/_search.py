@@ -22,6 +22,7 @@ from lowfold._core.parallel import TABLED, Progress, block_slices, resolve_jobs,
 from lowfold._core.run import Run
 from lowfold._core.stages import stage_key
 from lowfold._core.types import AnyFloats, Floats, Ints
+from lowfold._cuda._device import without_twin
 from lowfold.graph._source import Blocks, Measured, Pairs, Points, Sheet, Source
 from lowfold.graph._types import Neighbors
 from lowfold.metrics._table import METRICS
@@ -75,6 +76,7 @@ def nearest(
             return _select_rows(D, k, own=queries is None, run=run)
         assert not isinstance(queries, (Pairs, Measured))
         if source.metric.feature_map is None:
+            without_twin(run, "the search for neighbours", f"metric {source.metric.name!r} is not Euclidean")
             return _unmapped(source, queries, k, run)
         F = source.features()
         F, Q, exponent = safe_range(F, F if queries is None else source.features(queries))

@@ -16,6 +16,7 @@ from lowfold._core.jit import compiled
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
+from lowfold._cuda._device import without_twin
 from lowfold.graph._bundles import BUNDLE, bundled, largest_bundle
 from lowfold.graph._detours import (
     LOOPS,
@@ -72,6 +73,7 @@ def find_shortcuts(graph: Graph, X: AnyFloats | None = None, *, d: int = 2, run:
         return Shortcuts.none()
     run = run or Run()
     sure, doubtful, tails = _doubts(graph, run)
+    without_twin(run, "the search for ways around doubtful edges", "there are few")
     first = doubtful[:SAMPLE]
     long = first[long_way(graph, sure, first, DETOUR, run)]
     hints = len(long) if X is None or len(long) == 0 else int(steep(graph, sure, X, long, d).sum())

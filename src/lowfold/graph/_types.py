@@ -15,8 +15,8 @@ from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import Floats
-from lowfold._cuda._device import holding
-from lowfold._cuda._union import union_rows
+from lowfold._cuda._device import holding, kept_on_device, on_cpu
+from lowfold._cuda._union import UNION_BYTES, union_rows
 
 Indices = NDArray[np.integer[Any]]  # int32 once inside
 Pointers = NDArray[np.integer[Any]]  # int64 once inside
@@ -33,7 +33,9 @@ def _freeze(owner: object, **arrays: NDArray[Any]) -> None:
         object.__setattr__(owner, name, array)
 
 
-def _check_rows(what: str, indptr: Pointers, indices: Indices, values: Floats, n_columns: int) -> None:
+def _check_rows(what: str, indptr: Any, indices: Any, values: Any, n_columns: int) -> None:
+    if holding(indices) is not None:  # looked through where they were made
+        indptr, indices, values = (kept_on_device(array) for array in (indptr, indices, values))
     if indptr.ndim != 1 or len(indptr) == 0 or indptr[0] != 0 or np.any(np.diff(indptr) < 0):
         raise InvalidInput(f"indptr of {what} must start at 0 and never fall")
     if len(indices) != indptr[-1] or len(values) != indptr[-1]:
@@ -131,6 +133,8 @@ class Neighbors:
 
     def kth_distance(self) -> Floats:
         """Distance to the last neighbour of each row; 0 where there is none."""
+        if self.k:
+            return np.ascontiguousarray(self.distances.reshape(self.n, self.k)[:, -1])
         last = np.zeros(self.n)
         full = self.counts > 0
         last[full] = self.distances[self.indptr[1:][full] - 1]
@@ -177,8 +181,11 @@ class Neighbors:
     def _symmetric(self, rule: str) -> Graph:
         if self.n != self.n_points:
             raise InvalidInput("neighbours of queries cannot be made a graph; only those of the points themselves")
-        device = holding(self.indices) if rule == "union" else None
-        if device is not None:
+        device = holding(self.indices)
+        if device is not None and rule != "union":
+            on_cpu(f"the {rule} of neighbourhoods", "only their union has a twin on the device")
+            device = None
+        if device is not None and device.has_room(UNION_BYTES * len(self.indices), "the union of neighbourhoods"):
             return Graph(*union_rows(device, self.indptr, self.indices, self.distances))
         # Edges carry their own number, from 1, because SciPy would drop lengths that are zero.
         numbered = np.int32 if len(self.indices) < SUMS_IN_32_BITS else np.int64

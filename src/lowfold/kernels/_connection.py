@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import bsr_array, csr_array
-from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
+from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
@@ -20,7 +20,8 @@ from lowfold._core.parallel import STACKED, block_slices, run_blocks
 from lowfold._core.rounding import NO_DIVISOR, ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
-from lowfold._core.types import Floats
+from lowfold._core.types import Floats, Ints
+from lowfold._cuda._device import without_twin
 from lowfold.graph._local_planes import padded, principal_directions
 from lowfold.graph._types import Graph, Neighbors
 
@@ -47,7 +48,14 @@ def local_pca(
     Weights are taken relative to the nearest neighbour's, so that no scale is too small to leave a direction.
     """
     run = run or Run()
-    rows, pad = X if queries is None else queries, padded(neighbors)
+    rows = X if queries is None else queries
+    if run.device != "cpu":
+        from lowfold.kernels._on_device import local_pca_on_device
+
+        found = local_pca_on_device(X, rows, neighbors, scale, d, run)
+        if found is not None:
+            return Tangents(*found)
+    pad = padded(neighbors)
     m, D, k = neighbors.n, X.shape[1], pad.index.shape[1]
     bases, spectra = np.empty((m, D, d)), np.empty((m, min(k, D)))
     parts = block_slices(m, max(1, STACKED // (k * D)))
@@ -102,6 +110,13 @@ def connection(
 ) -> Connection:
     """S-bar of a graph with scalar weights, alpha-normalised as in diffusion maps; the transport of a loop is I."""
     run = run or Run()
+    if run.device != "cpu":
+        from lowfold.kernels._on_device import blocks_on_device
+
+        found = blocks_on_device(graph, weights, loops, bases, alpha, run)
+        if found is not None:
+            _check_weight(found[1])
+            return Connection(*found)
     n, d = graph.n, bases.shape[2]
     rows, columns = graph.rows(), graph.indices.astype(np.int64)
     require(
@@ -111,8 +126,7 @@ def connection(
     )
     transports, certainty = _transports(rows, columns, bases, run)
     q = np.asarray(np.bincount(rows, weights, minlength=n) + loops, dtype=np.float64)
-    if not (q > 0).all():
-        raise InvalidInput("a point has no weight to any other; use a larger scale or more n_neighbors")
+    _check_weight(q)
     a = q**-alpha
     w = weights * (a[rows] * a[columns])
     degrees: Floats = np.bincount(rows, w, minlength=n) + loops * a * a
@@ -125,6 +139,11 @@ def connection(
     S = bsr_array((np.concatenate([blocks, own])[order], indices, indptr), shape=(n * d, n * d))
     operator = SparseOperator(csr_array(S.tocsr()), bound=1.0, n_jobs=run.n_jobs)
     return Connection(operator, q, degrees, transports, certainty)
+
+
+def _check_weight(q: Floats) -> None:
+    if not (q > 0).all():
+        raise InvalidInput("a point has no weight to any other; use a larger scale or more n_neighbors")
 
 
 def _transports(rows: NDArray[np.int64], columns: NDArray[np.int64], bases: Floats, run: Run) -> tuple[Floats, Floats]:
@@ -146,6 +165,33 @@ def _transports(rows: NDArray[np.int64], columns: NDArray[np.int64], bases: Floa
     return transports, certainty
 
 
+def _determinants(O: Floats) -> Floats:  # noqa: E741 - the letter of the paper
+    """Of a stack (m, d, d); two dimensions, the usual ones, by their formula."""
+    return O[:, 0, 0] * O[:, 1, 1] - O[:, 0, 1] * O[:, 1, 0] if O.shape[1] == 2 else np.linalg.det(O)
+
+
+def _carried(tree: csr_array, keys: Ints, flip: Ints) -> Ints:
+    """Signs along a forest from the first vertex of each tree, which has 1; flip[e] is what the edge keys[e] = i n + j
+    does to a sign, keys ascending.
+
+    All vertices go up at once, by twice as many edges in every round.
+    """
+    n = int(tree.shape[0])
+    firsts = np.unique(connected_components(tree, directed=False)[1], return_index=True)[1]
+    i, j = tree.nonzero()
+    above = np.full(len(firsts), n)  # one more vertex joins the trees
+    edges = np.append(i, above), np.append(j, firsts)
+    joined: Any = csr_array((np.ones(len(edges[0])), edges), shape=(n + 1, n + 1))
+    parent = breadth_first_order(joined, n, directed=False)[1].astype(np.int64)
+    parent[n] = n
+    own = np.flatnonzero(parent[:n] < n)
+    signs = np.ones(n + 1, dtype=np.int64)
+    signs[own] = flip[np.searchsorted(keys, parent[own] * n + own)]
+    while (parent != n).any():
+        signs, parent = signs * signs[parent], parent[parent]
+    return signs[:n]
+
+
 @dataclass(frozen=True, eq=False)
 class Orientation:
     """Signs (n,) that turn the bases to one side as far as possible, and the share of edges that contradict them."""
@@ -158,28 +204,22 @@ class Orientation:
         return self.contradicted == 0.0
 
 
-def orientation(graph: Graph, transports: Floats, certainty: Floats, *, sure: float = 0.5) -> Orientation:
+def orientation(
+    graph: Graph, transports: Floats, certainty: Floats, *, sure: float = 0.5, run: Run | None = None
+) -> Orientation:
     """Carry a side along a spanning tree of short, sure edges; the manifold is orientable when no such edge objects.
 
     det O_ij = -1 says that the bases at i and j have opposite sides. Edges with certainty below `sure` and the longer
     half of all edges, which may cut across a bend, are not heard.
     """
+    without_twin(run or Run(), "the orientation of tangent planes", "it grows a spanning tree")
     rows, columns = graph.rows(), graph.indices.astype(np.int64)
-    flip = np.where(np.linalg.det(transports) < 0, -1, 1)
+    flip = np.where(_determinants(transports) < 0, -1, 1)
     typical = float(np.median(graph.lengths)) if len(graph.lengths) else 0.0
-    tree: Any = minimum_spanning_tree(graph.to_scipy(2.0 - certainty + graph.lengths / max(typical, NO_DIVISOR)))
-    signs = np.ones(graph.n, dtype=np.int64)
-    signed = graph.to_scipy(flip.astype(np.float64))
-    seen = np.zeros(graph.n, dtype=bool)
-    for root in range(graph.n):
-        if seen[root]:
-            continue
-        order, parent = breadth_first_order(tree, root, directed=False)
-        seen[order] = True
-        for v in order[1:]:
-            signs[v] = signs[parent[v]] * int(signed[parent[v], v])
-        if seen.all():
-            break
+    cost, once = 2.0 - certainty + graph.lengths / max(typical, NO_DIVISOR), rows < columns
+    edges = csr_array((cost[once], (rows[once], columns[once])), shape=(graph.n, graph.n))
+    tree: Any = minimum_spanning_tree(edges)
+    signs = _carried(tree, rows * graph.n + columns, flip)
     heard = (certainty >= sure) & (graph.lengths <= typical)
     against = (signs[rows] * signs[columns] * flip < 0) & heard
     return Orientation(signs, float(against.sum() / max(int(heard.sum()), 1)))

@@ -18,10 +18,10 @@ from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator, SparseOperator
 from lowfold._core.stacks import stacked_eigvalsh
 from lowfold._core.types import AnyFloats, Floats
-from lowfold._cuda._device import Device, holding
+from lowfold._cuda._device import Array, Device, holding, on_cpu
 from lowfold._cuda._sparse import DeviceSparse, row_sums, with_diagonal
 from lowfold._cuda._tree import row_of_entry
-from lowfold.graph._reach import in_widths
+from lowfold.graph._reach import lengths_in_widths
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._gaussian import auto_scale
 
@@ -73,10 +73,6 @@ class Profile:
 
     def of_graph(self, graph: Graph) -> Floats:
         """Weights in the order of the graph's entries."""
-        device = holding(graph.lengths)
-        if device is not None and self.weights == "heat":
-            lengths = device.put(in_widths(graph, self.local).lengths)
-            return device.remembered(device.xp.exp(-(lengths**2) / self.scale))
         product: Floats | float = 1.0
         if self.local is not None:
             product = self.joint(self.local[graph.rows()], self.local[graph.indices])
@@ -123,11 +119,20 @@ class Walk:
         return csr_array(diags_array(1 / root) @ self.operator.matrix @ diags_array(root))
 
 
+def walk_of(graph: Graph, profile: Profile, loops: float, *, alpha: float, n_jobs: int | None = None) -> Walk:
+    """The walk by a profile of the lengths; where a device has these, the weights are made there and stay."""
+    device = holding(graph.lengths)
+    if device is not None and profile.weights != "heat":
+        on_cpu("the weights of a walk", "only heat has a twin on the device")
+        device = None
+    if device is None:
+        return markov(graph, profile.of_graph(graph), loops, alpha=alpha, n_jobs=n_jobs)
+    lengths = lengths_in_widths(device, graph, profile.local)
+    return _markov_on_device(device, graph, device.xp.exp(-(lengths**2) / profile.scale), loops, alpha, n_jobs)
+
+
 def markov(graph: Graph, values: Floats, loops: float, *, alpha: float, n_jobs: int | None = None) -> Walk:
     """The walk on the edges of a graph with weights `values` and self-loops of weight `loops`."""
-    device = holding(values)
-    if device is not None:
-        return _markov_on_device(device, graph, values, loops, alpha, n_jobs)
     rows, columns = graph.rows(), graph.indices
     q = _positive(np.bincount(rows, values, minlength=graph.n) + loops)
     a = q**-alpha
@@ -140,11 +145,9 @@ def markov(graph: Graph, values: Floats, loops: float, *, alpha: float, n_jobs: 
     return Walk(SparseOperator(S, bound=1.0, n_jobs=n_jobs), q, d)
 
 
-def _markov_on_device(
-    device: Device, graph: Graph, values: Floats, loops: float, alpha: float, n_jobs: int | None
-) -> Walk:
-    """`markov` where the weights are; the operator stays there."""
-    indptr, columns, k = device.put(graph.indptr), device.put(graph.indices), device.put(values)
+def _markov_on_device(device: Device, graph: Graph, k: Array, loops: float, alpha: float, n_jobs: int | None) -> Walk:
+    """`markov` where the weights k are; the operator stays there."""
+    indptr, columns = device.put(graph.indptr), device.put(graph.indices)
     q = row_sums(device, indptr, k) + loops
     densities = _positive(device.get(q))
     rows, a = row_of_entry(device.xp, indptr, len(columns)), q**-alpha

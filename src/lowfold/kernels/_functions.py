@@ -88,7 +88,7 @@ class Mercer:
         if self.name in ("rbf", "laplacian"):
             return np.ones(len(A))
         if isinstance(A, SparseRows):
-            return self._of_products(A.squares(), A.squares(), A.squares())
+            return self.of_products(A.squares(), A.squares(), A.squares())
         A = np.asarray(A, dtype=np.float64)
         if self.name == "callable":
             assert self.function is not None
@@ -104,17 +104,17 @@ class Mercer:
         """The matrix of sparse rows, from their products."""
         if self.name in ("laplacian", "callable"):
             raise InvalidInput(f"kernel {self.name!r} takes dense rows; sparse ones go with 'rbf', 'linear' or 'poly'")
-        return self._of_products(A.products(B), A.squares()[:, None], B.squares()[None, :])
+        return self.of_products(A.products(B), A.squares()[:, None], B.squares()[None, :])
 
-    def _of_products(self, G: Floats, a: Floats, b: Floats) -> Floats:
-        """From inner products and squared lengths."""
+    def of_products(self, G: Floats, a: Floats, b: Floats) -> Floats:
+        """From inner products and squared lengths, as arrays of any library; not for "laplacian" or a function."""
         if self.name == "rbf":
             return np.exp(-self.gamma * np.maximum(a + b - 2 * G, 0.0))
         if self.name == "cosine":
             size = np.sqrt(a) * np.sqrt(b)
             return G / np.where(size > 0, size, 1.0)
         if self.name == "poly":
-            return np.asarray((self.gamma * G + self.coef0) ** self.degree)
+            return (self.gamma * G + self.coef0) ** self.degree
         return np.tanh(self.gamma * G + self.coef0) if self.name == "sigmoid" else G
 
     def _pairs(self, A: AnyFloats, B: AnyFloats) -> Floats:

@@ -6,7 +6,7 @@ Nothing N x N is ever held in one piece. Each tile serves both its rows and its 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +84,7 @@ class KernelOperator:
         if not self.center:
             return self.multiply(V)
         out = self.multiply(V - V.mean(axis=0))
-        return np.asarray(out - out.mean(axis=0))
+        return cast("Floats", out - out.mean(axis=0))
 
     def multiply(self, V: Floats) -> Floats:
         """K V, uncentred; sums in float64."""
@@ -170,6 +170,12 @@ def kernel_operator(X: AnyFloats, kernel: Mercer, *, center: bool = True, run: R
     A function of pairs is evaluated once for each pair, so its tiles are always kept.
     """
     mean = X.mean(axis=0, dtype=np.float64) if kernel.differences else np.zeros(X.shape[1])
+    if run is not None and run.device != "cpu":
+        from lowfold.kernels._tiles_on_device import kernel_on_device
+
+        found = kernel_on_device(X, mean, kernel, center, run)
+        if found is not None:
+            return found
     op = KernelOperator(X, mean, kernel, center, n_jobs=None if run is None else run.n_jobs)
     size = (8 if op.n <= EXACT else 4) * 0.5 * float(op.n) * (op.n + TILE)
     if not fits(size, share=1 / 3) and kernel.name != "callable":

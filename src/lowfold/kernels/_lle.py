@@ -6,6 +6,8 @@ doi:10.1007/978-3-642-27497-8; Zhang & Wang (2007), MLLE, Advances in Neural Inf
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -155,6 +157,13 @@ def modified_alignment(
     w_i 1', all sum to one; s_i is the largest for which the energy left out is below the median share eta beyond d
     dimensions.
     """
+    if run.device != "cpu":
+        from lowfold.kernels._on_device import weight_vectors_on_device
+
+        with run.stage("reconstruction weights on the device"):
+            found = weight_vectors_on_device(patches, geometry, d, reg, run)
+        if found is not None:
+            return Alignment(patches, found[0]), found[1]
     eta = _median_share(patches, geometry, d)
     widest = int(patches.sizes.max(initial=2)) - 1
     B = np.zeros((len(patches.members), max(1, widest - min(d, widest - 1))))
@@ -181,24 +190,32 @@ def _median_share(patches: Patches, geometry: Geometry, d: int) -> float:
     for rows, index, _ in patches.groups(geometry.cost):
         index = index[~patches.twin[rows]]
         values, _ = stacked_eigh(geometry.spokes(index[:, 0].astype(np.int64), index[:, 1:]))
-        values = np.maximum(values[:, ::-1], 0.0)
-        inside = values[:, :d].sum(axis=1)
-        shares.append(values[:, d:].sum(axis=1) / np.where(inside > 0, inside, 1.0))
+        shares.append(energy_shares(values, d))
     return float(np.median(np.concatenate(shares))) if shares else 0.0
+
+
+def energy_shares(values: Floats, d: int) -> Floats:
+    """(energy beyond d directions) / (energy inside), of ascending eigenvalues (m, k)."""
+    values = np.maximum(values[:, ::-1], 0.0)
+    inside = values[:, :d].sum(axis=1)
+    return cast("Floats", values[:, d:].sum(axis=1) / np.where(inside > 0, inside, 1.0))
 
 
 def multiple_weights(C: Floats, d: int, eta: float, reg: float) -> tuple[Floats, NDArray[np.int64]]:
     """W (m, k, s_max), columns beyond s_i zero, and s (m,): up to k - d weight vectors per point, summing to 1 each."""
-    k = C.shape[1]
     values, V = stacked_eigh(C)
+    return turned_weights(values, V, gram_weights(C, reg=reg), d, eta)
+
+
+def turned_weights(values: Floats, V: Floats, w: Floats, d: int, eta: float) -> tuple[Floats, NDArray[np.int64]]:
+    """`multiple_weights` from eigenpairs of C and its regularised weights, as arrays of any library."""
     values = np.maximum(values, 0.0)
-    w = gram_weights(C, reg=reg)
-    most = max(1, k - d)
+    most = max(1, V.shape[1] - d)
     total = values.sum(axis=1, keepdims=True)
     left_out = np.cumsum(values, axis=1)[:, :most]  # energy of the s smallest, s = 1..most
     kept = total - left_out
     s = np.maximum((left_out <= max(eta, ROUNDING) * kept).sum(axis=1), 1)
-    inside = np.arange(most) < s[:, None]
+    inside = np.arange(most, like=V) < s[:, None]
     U = V[:, :, :most] * inside[:, None, :]  # the s_i smallest eigenvectors
     b = U.sum(axis=1)  # V'1
     alpha = np.linalg.norm(b, axis=1) / np.sqrt(s)

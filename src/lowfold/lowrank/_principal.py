@@ -14,6 +14,7 @@ from lowfold._core.rounding import ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import AnyFloats, Floats
+from lowfold.lowrank._on_device import scatter_on_device
 from lowfold.lowrank._scatter import Scatter, centred, triangular_factor
 from lowfold.spectral._doors import largest, warn_if_poor
 from lowfold.spectral._power import power_method
@@ -113,12 +114,13 @@ Found = tuple[Eigenpairs, float, Floats | None]
 
 def _leading(scatter: Scatter, k: int, run: Run) -> Found:
     """Leading eigenpairs of the matrix itself, its trace, and the scores where they were made."""
+    C = scatter_on_device(scatter, run) if run.device != "cpu" else None
     X = scatter.X
-    if X.dtype == np.float32 and X.size >= SINGLE and FEW * k <= scatter.n and scatter.weights is None:
+    if C is None and X.dtype == np.float32 and X.size >= SINGLE and FEW * k <= scatter.n and scatter.weights is None:
         found = _corrected(scatter, k, run)
         if found is not None:
             return found
-    C = scatter.dense()
+    C = scatter.dense() if C is None else C
     pairs = largest(DenseOperator(C, psd=True, n_jobs=run.n_jobs), k, negligible=_negligible(run), run=_inner(run))
     return pairs, float(np.trace(C)), None
 

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import InvalidInput, SolverFailed
+from lowfold._core.finite import finite_rows
 from lowfold._core.limits import check_limits
 from lowfold._core.open_rows import as_rows
 from lowfold._core.operators import Operator
@@ -67,6 +68,10 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     own_dimension: ClassVar[str] = ""  # why `tune` has no say in n_components
     in_blocks: ClassVar[InBlocks] = never  # whether a model, as it is set, fits rows in blocks
     keeps_data: ClassVar[bool] = True  # False: the map alone places new points, and the training rows are let go
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        answer_in_kind(cls)
 
     # What a method writes -------------------------------------------------------------------------------------------
 
@@ -241,13 +246,14 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     @final
     def _keep(self, fit: Fit, data: Data) -> None:
         """Set every fitted attribute; nothing else does."""
-        inside = np.isfinite(fit.coordinates).all(axis=1)
+        inside = finite_rows(fit.coordinates)
         if not inside.all() and getattr(self, "on_disconnected", None) != "largest":
             raise SolverFailed(
                 f"{type(self).__name__} produced {int((~inside).sum())} rows that are not finite; "
                 "look for values of very different size in X, or try another solver"
             )
-        self._normal = normal_map(fit.coordinates[inside], self.normalization) if fit.normal is None else fit.normal
+        placed = fit.coordinates if inside.all() else fit.coordinates[inside]
+        self._normal = normal_map(placed, self.normalization) if fit.normal is None else fit.normal
         self._dtype = np.dtype(data.dtype).name
         kept = self.keeps_data and fit.keeps_rows
         self._trained = fit.trained(data.source) if kept else fit.without_rows()

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.finite import finite_rows
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats, Ints
@@ -48,9 +49,10 @@ def dependence(Y: Floats, run: Run) -> Floats:
     >>> dependence(np.column_stack([np.cos(np.pi * x), np.cos(2 * np.pi * x)]), Run()).round(2).tolist()
     [0.0, 1.0]
     """
-    rows = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    inside = finite_rows(Y)
+    rows = np.arange(len(Y)) if inside.all() else np.flatnonzero(inside)
     if len(rows) > SAMPLE:
-        rows = np.sort(np.random.default_rng(0).choice(rows, SAMPLE, replace=False))
+        rows = rows[np.sort(np.random.default_rng(0).choice(len(rows), SAMPLE, replace=False))]
     Y = Y[rows]
     d = Y.shape[1]
     size = Y.std(axis=0)

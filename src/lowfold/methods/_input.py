@@ -34,11 +34,11 @@ FLOATS = [np.float64, np.float32]
 """Metrics in which a column counts by its size."""
 
 
-ANSWERING = ("fit", "fit_transform", "transform", "inverse_transform")
+ANSWERING = ("fit", "fit_transform", "transform", "inverse_transform", "predict", "score_samples", "score")
 
 
 def answer_in_kind(cls: type) -> None:
-    """Let the methods that a class defines take arrays of a GPU and answer with such."""
+    """Let the methods that a class defines itself take arrays of a GPU and answer with such."""
     for name in ANSWERING:
         if name in cls.__dict__:
             setattr(cls, name, _answering(cls.__dict__[name]))
@@ -52,7 +52,7 @@ def _answering(method: Callable[..., Any]) -> Callable[..., Any]:
         host, back = arrived(X)
         with told_as_damage(self):
             result = method(self, host, *args, **kwargs)
-        if host is X or result is self:
+        if host is X or not isinstance(result, np.ndarray):
             return result
         return back(result) if _get_output_config("transform", self)["dense"] == "default" else result
 

@@ -15,6 +15,7 @@ from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold._cuda._device import without_twin
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Measured, Pairs, Points
 from lowfold.lowrank._principal import principal_axes
@@ -94,6 +95,7 @@ def bandwidths(rows: Callable[[slice], Floats], n: int, perplexity: float, run: 
         beta[parts[b]], log_mass[parts[b]] = found.beta, found.log_mass
         entropy[parts[b]] = _row_entropy(row_probabilities(squared, found))
 
+    without_twin(run, "the search for bandwidths", "it has no twin on the device")
     with run.stage("perplexity") as progress:
         run_blocks(work, len(parts), n_jobs=run.n_jobs, progress=progress)
     return Bandwidths(beta, log_mass), float(entropy.sum())
@@ -135,8 +137,9 @@ def dense_affinities(data: Data, perplexity: float, kind: str, run: Run) -> Dens
         source = (lambda part: held[part]) if held is not None else strip
         entropy = sum(float(_row_entropy(source(part)).sum()) for part in parts)
     if held is not None:
-        return DenseAffinities.held(held, entropy, run.n_jobs)
-    return DenseAffinities(n, lambda part: (np.ascontiguousarray(strip(part).T), 0), entropy, run.n_jobs)
+        return DenseAffinities.held(held, entropy, run.n_jobs, run.device)
+    columns = lambda part: (np.ascontiguousarray(strip(part).T), 0)  # noqa: E731
+    return DenseAffinities(n, columns, entropy, run.n_jobs, run.device)
 
 
 def _hold(strip: Callable[[slice], Floats], n: int, run: Run) -> Floats:
@@ -160,9 +163,9 @@ def several_dense(data: Data, perplexities: Floats, kind: str, run: Run) -> Dens
         return np.asarray(sum(block[:, at : at + width] for block, at in blocks) / len(blocks)), 0
 
     if data.n <= HELD:
-        return DenseAffinities.held(columns(slice(0, data.n))[0], n_jobs=run.n_jobs)
+        return DenseAffinities.held(columns(slice(0, data.n))[0], n_jobs=run.n_jobs, device=run.device)
     entropy = sum(float(_row_entropy(columns(part)[0]).sum()) for part in block_slices(data.n, ROWS))
-    return DenseAffinities(data.n, columns, entropy, run.n_jobs)
+    return DenseAffinities(data.n, columns, entropy, run.n_jobs, run.device)
 
 
 def given_affinities(data: Data, run: Run) -> SparseAffinities:
@@ -174,7 +177,7 @@ def given_affinities(data: Data, run: Run) -> SparseAffinities:
     A = csr_array((weights / (2.0 * weights.sum()), pairs.indices, pairs.indptr), shape=(data.n, data.n))
     P = csr_array(A + A.T)
     P.sort_indices()
-    return SparseAffinities(P, _entropy(P), run.n_jobs)
+    return SparseAffinities(P, _entropy(P), run.n_jobs, run.device)
 
 
 def _entropy(P: csr_array) -> float:
@@ -203,12 +206,13 @@ def neighbor_affinities(data: Data, perplexity: Any, run: Run) -> SparseAffiniti
         part = parts[b]
         p[part] = mean_probabilities(squared[part], perplexity)
 
+    without_twin(run, "the search for bandwidths", "it has no twin on the device")
     with run.stage("perplexity"):
         run_blocks(work, len(parts), n_jobs=run.n_jobs)
     A = csr_array((p[found.rows(), place], found.indices, found.indptr), shape=(n, n))
     P = csr_array((A + A.T) / (2.0 * n))
     P.sort_indices()
-    return SparseAffinities(P, _entropy(P), run.n_jobs)
+    return SparseAffinities(P, _entropy(P), run.n_jobs, run.device)
 
 
 def mean_probabilities(squared: Floats, perplexity: Any) -> Floats:

@@ -21,6 +21,7 @@ from lowfold._core.parallel import QUERIED, block_slices, resolve_jobs, run_bloc
 from lowfold._core.params import fixed, param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold._cuda._descend import COLUMNS, PARTS
 from lowfold.graph._source import AFFINITY
 from lowfold.graph._types import Neighbors
 from lowfold.methods._base import Check, Method
@@ -64,13 +65,16 @@ def _stages(method: Any, data: Data) -> list[Stage]:
     strips = FLOAT * n * min(n, ROWS) * SEARCHED * resolve_jobs(method.n_jobs)
     k = neighbor_count(float(np.max(resolve_perplexity(method.perplexity, data.n))), data.n)
     way = method._method(data)
+    size = FLOAT * n * n
     if way != "exact":
-        affinities = Stage("affinities", f"sparse, {k} nearest neighbours", 100.0 * n * k, 30.0 * n * k)
+        affinities = Stage("affinities", f"sparse, {k} nearest neighbours", 100.0 * n * k, 30.0 * n * k, 24.0 * n * k)
     elif data.n <= HELD:
-        affinities = Stage("affinities", f"{data.n} x {data.n}, one block", FLOAT * n * n + strips, FLOAT * n * n)
+        affinities = Stage("affinities", f"{data.n} x {data.n}, one block", size + strips, size, size)
     else:
-        affinities = Stage("affinities", "all pairs, in strips made anew in each step", strips)
-    work = Stage("descent", f"up to {method.max_iter} steps, {way}", 80.0 * n * method.n_components)
+        affinities = Stage("affinities", "all pairs, in strips made anew in each step", strips, there=size)
+    there = None if method.n_components > COLUMNS else FLOAT * 4 * PARTS * n
+    words = f"up to {method.max_iter} steps, {way}"
+    work = Stage("descent", words, 80.0 * n * method.n_components, there=there)
     return [read_stage(data), affinities, work]
 
 

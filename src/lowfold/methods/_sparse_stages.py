@@ -14,11 +14,16 @@ from scipy.sparse import csr_array, eye_array, kron
 from lowfold._core.memory import fits, pretty_bytes
 from lowfold._core.operators import SparseOperator
 from lowfold._core.parallel import resolve_jobs
+from lowfold._cuda._minplus import padded
+from lowfold._cuda._patches import MOST, PATCH_BYTES
+from lowfold._cuda._paths import BATCH_BYTES
 from lowfold.graph._geodesic_gram import pass_bytes
 from lowfold.graph._geodesics import geodesic_dtype, most_additions
 from lowfold.graph._minplus import count_work, factor_bytes, worthwhile
 from lowfold.graph._neighborhoods import neighborhoods
+from lowfold.graph._on_device import PANEL_BYTES
 from lowfold.graph._types import Graph, Neighbors
+from lowfold.kernels._on_device import BLOCK_BYTES
 from lowfold.methods._fit import Connected, Data
 from lowfold.methods._stages import EDGE, FLOAT, Stage, columns, degree, leading_stage, read_stage, search_stage
 from lowfold.spectral._doors import select_solver
@@ -50,7 +55,8 @@ def walk_stages(model: Any, data: Data, widen: Callable[[Neighbors], Graph] | No
 
 
 def _weights(data: Data, entries: float) -> Stage:
-    return Stage("kernel", f"sparse, {entries + data.n:.0f} entries", WEIGHING * EDGE * entries, 3 * EDGE * entries)
+    size = WEIGHING * EDGE * entries
+    return Stage("kernel", f"sparse, {entries + data.n:.0f} entries", size, 3 * EDGE * entries, size)
 
 
 JOINED = 1.6  # entries of the graph over n k, for what is not counted
@@ -82,7 +88,8 @@ def field_stages(model: Any, data: Data) -> list[Stage]:
     n, k = float(data.n), degree(model, data)
     d = model.tangent_dim if isinstance(model.tangent_dim, int) else 2
     blocks = FLOAT * 1.6 * n * k * d * d
-    kernel = Stage("connection", f"blocks of {d} x {d} along the edges", CARRYING * blocks, 3 * blocks)
+    words, there = f"blocks of {d} x {d} along the edges", BLOCK_BYTES * (1.6 * n * k + n) * d * d
+    kernel = Stage("connection", words, CARRYING * blocks, 3 * blocks, there)
     found = found_neighbors(model, data) if data.n * d <= COUNTED else None
     if found is None:
         scalar = _uncounted(model, data, factored=True)
@@ -103,15 +110,17 @@ def alignment_stages(model: Any, data: Data) -> list[Stage]:
     n, k = float(data.n), degree(model, data)
     found = found_neighbors(model, data)
     patches = FLOAT * n * (k + 1) * (columns(model) + 3)
+    there = PATCH_BYTES * n * (k + 1) ** 2 if k < MOST else None
     if found is None or not fits(EDGE * n * (k + 1) ** 2):
         entries = n * SPREAD * (k + 1)
-        kernel = Stage("kernel", f"sparse, about {entries:.2g} entries", EDGE * entries + patches, EDGE * entries)
+        size, words = EDGE * entries, f"sparse, about {entries:.2g} entries"
+        kernel = Stage("kernel", words, size + patches, size, there)
         return [read_stage(data), search_stage(model, data), kernel, _uncounted(model, data, factored=True)]
     rows = csr_array((np.ones(len(found.indices)), found.indices, found.indptr), shape=(data.n, data.n))
     rows = csr_array(rows + eye_array(data.n, format="csr"))
     pattern = csr_array(rows.T @ rows)  # i and j meet where one neighbourhood holds both
     size = EDGE * pattern.nnz
-    kernel = Stage("kernel", f"sparse, {pattern.nnz} entries", size + patches, size)
+    kernel = Stage("kernel", f"sparse, {pattern.nnz} entries", size + patches, size, there)
     return [
         read_stage(data),
         search_stage(model, data),
@@ -146,7 +155,7 @@ def _bottom(model: Any, pattern: csr_array, count: int, *, laplacian: bool) -> S
         op = SparseOperator(pattern, psd=True, laplacian=laplacian)
         solver = select_solver(op, d, end="smallest", null=np.ones((n, 1)))[0]
     if solver == "dense":
-        return Stage("eigenvectors", f"{d} from the bottom, solver dense", 3 * FLOAT * n * n)
+        return Stage("eigenvectors", f"{d} from the bottom, solver dense", 3 * FLOAT * n * n, there=0.0)
     fill = count_fill(pattern)
     counted = "its factor would fill up"
     if fill.tree is not None:
@@ -155,16 +164,22 @@ def _bottom(model: Any, pattern: csr_array, count: int, *, laplacian: bool) -> S
     if solver == "levels":
         return Stage("eigenvectors", f"{d} from the bottom, solver levels; {counted}", LEVELS * n + COARSE + 3 * basis)
     size = fill.bytes + 2 * basis if solver == "shift_invert" else 3 * basis
-    return Stage("eigenvectors", f"{d} from the bottom, solver {solver}; {counted}", size)
+    there = FRONTED * fill.bytes + 2 * basis if fill.tree is not None else None
+    return Stage("eigenvectors", f"{d} from the bottom, solver {solver}; {counted}", size, there=there)
 
 
 def _uncounted(model: Any, data: Data, *, factored: bool) -> Stage:
     """Beyond what is counted: vectors alone, or a factor as a surface of that many points has it."""
     basis = FLOAT * data.n * (columns(model) + 2) * 12
-    if not factored:
-        return Stage("eigenvectors", "from the bottom, vectors alone", 3 * basis)
     factor = FLOAT * FILL * data.n * np.log2(data.n)
-    return Stage("eigenvectors", f"from the bottom; factor of a surface, not counted beyond {COUNTED}", factor + basis)
+    there = FRONTED * factor + 2 * basis
+    if not factored:
+        return Stage("eigenvectors", "from the bottom, vectors alone", 3 * basis, there=there)
+    words = f"from the bottom; factor of a surface, not counted beyond {COUNTED}"
+    return Stage("eigenvectors", words, factor + basis, there=there)
+
+
+FRONTED = 1.6  # bytes on a device over those of the factor: two levels of fronts are alive beside it
 
 
 FILL = 19.0  # entries of the factor over n log2 n: fitted to peaks of rolls of 150,000 points, 10 neighbours
@@ -190,7 +205,15 @@ def geodesic_stages(model: Any, data: Data) -> list[Stage]:
     else:
         free = fronts + pass_bytes(n, columns(model) + 5, resolve_jobs(model.n_jobs))
         paths = Stage("geodesics", "fronts alone; panels of the matrix are made in each pass", free, free)
+    there, streamed = _geodesics_there(n) if rows == n else (BATCH_BYTES + FLOAT * rows * n, None)
+    paths = replace(paths, there=there, streamed=streamed, words=f"{rows} x {n} shortest paths, whole numbers")
     return [read_stage(data), search_stage(model, data), paths, leading_stage(model, rows)]
+
+
+def _geodesics_there(n: int) -> tuple[float, float]:
+    """On a device: the matrix beside the fronts of a surface, or panels of it."""
+    fronts = 2 * FRONTS * n * math.sqrt(n)
+    return 4.0 * n * padded(n) + fronts, PANEL_BYTES + fronts
 
 
 def _fronts(model: Any, data: Data) -> float | None:

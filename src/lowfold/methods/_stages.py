@@ -17,10 +17,15 @@ from lowfold._core.memory import fits
 from lowfold._core.operators import DenseOperator
 from lowfold._core.rows import BLOCK_BYTES
 from lowfold._core.sparse_rows import SparseRows
+from lowfold._cuda._device import SHARE
+from lowfold._cuda._minplus import padded
+from lowfold._cuda._search import can_search, search_bytes
 from lowfold.graph._search import select_search
 from lowfold.graph._source import Blocks, Pairs, Points, copied
 from lowfold.kernels._kernel_operator import EXACT, GROUPS, TILE
+from lowfold.kernels._tiles_on_device import TILE_BYTES
 from lowfold.lowrank._component_count import components_to_compute
+from lowfold.lowrank._on_device import scatter_bytes
 from lowfold.methods._fit import Data
 from lowfold.spectral._doors import select_solver
 
@@ -31,12 +36,29 @@ QUADRATIC = 200_000  # points from which an exact search in many columns is told
 
 @dataclass(frozen=True)
 class Stage:
-    """One step: its name, what it uses, the bytes that it holds at its peak, and those that later stages need."""
+    """One step: its name, what it uses, the bytes that it holds at its peak, and those that later stages need.
+
+    `there` are those of its twin on a device, None without one; `streamed` those where it does not fit there whole;
+    `words` say what the twin does where that is something else.
+    """
 
     name: str
     what: str
     bytes: float
     kept: float = 0.0
+    there: float | None = None
+    streamed: float | None = None
+    words: str = ""
+
+    def on_device(self, free: float) -> Stage:
+        """The same with what it holds of the device's free bytes: nothing where it is computed on the CPU."""
+        if self.there is None:
+            return replace(self, what=f"{self.what}; on the CPU", bytes=0.0, kept=0.0)
+        whole = self.streamed is None or self.there <= SHARE * free
+        size = self.there if whole or self.streamed is None else self.streamed
+        words = self.words or self.what
+        words = words if whole else f"{words}; in panels, made again in each pass"
+        return replace(self, what=words, bytes=size, kept=min(self.kept, size))
 
 
 Stages = Callable[[Any, Data], list[Stage]]
@@ -62,17 +84,17 @@ def read_stage(data: Data) -> Stage:
     source = data.source
     if data.given is not None:
         size = float(data.given.nbytes)
-        return Stage("data", " x ".join(map(str, data.given.shape)), size, size)
+        return Stage("data", " x ".join(map(str, data.given.shape)), size, size, size)
     if isinstance(source, Points):
         size = _bytes(source.X)
         words = " x ".join(map(str, source.X.shape))
-        return Stage("data", f"{words}, {source.X.dtype}, metric {source.metric.name}", size, size)
+        return Stage("data", f"{words}, {source.X.dtype}, metric {source.metric.name}", size, size, size)
     if isinstance(source, Blocks):
         words = " x ".join(map(str, source.rows.shape))
         return Stage("data", f"{words}, {source.rows.dtype}, in blocks, metric {source.metric.name}", 2.0 * BLOCK_BYTES)
     if isinstance(source, Pairs):
         size = float(source.distances.nbytes)
-        return Stage("data", f"{data.n} x {data.n} distances, {source.distances.dtype}", size, size)
+        return Stage("data", f"{data.n} x {data.n} distances, {source.distances.dtype}", size, size, size)
     pairs = getattr(source, "pairs", None) or data.neighbors or data.graph
     count = 0 if pairs is None else len(pairs.indices)
     return Stage("data", f"{count} measured pairs", EDGE * count + FLOAT * data.n, EDGE * count)
@@ -133,7 +155,9 @@ def search_stage(model: Any, data: Data) -> Stage:
     if backend == "brute" and n > QUADRATIC and mapped:
         words += f"; {float(n) ** 2:.0e} products of rows: search='faiss' is approximate and far quicker"
     rows = 4.0 * BLOCK_BYTES if isinstance(data.source, Blocks) else FLOAT * n * width
-    return Stage("neighbours", words, SEARCHING * kept + rows, kept)
+    twin = isinstance(data.source, Points) and mapped and model.search == "auto" and can_search(width, int(k))
+    there = search_bytes(n, width, int(k)) if twin and not alone else None
+    return Stage("neighbours", words, SEARCHING * kept + rows, kept, there, words=f"{which}, on {width} columns")
 
 
 def leading_stage(model: Any, side: int, end: str = "leading") -> Stage:
@@ -143,8 +167,9 @@ def leading_stage(model: Any, side: int, end: str = "leading") -> Stage:
     if solver == "auto":  # the rules look at sizes only, so that a matrix without storage will do
         stand_in = DenseOperator(np.broadcast_to(np.float64(0.0), (side, side)))
         solver = select_solver(stand_in, d, end="largest", null=np.ones((side, 1)))[0]
-    size = 3 * FLOAT * side * side if solver == "dense" else FLOAT * side * (12 * (d + 5) + d)
-    return Stage("eigenvectors", f"{d} {end}, solver {solver}", size)
+    vectors = FLOAT * side * (12 * (d + 5) + d)
+    size = 3 * FLOAT * side * side if solver == "dense" else vectors
+    return Stage("eigenvectors", f"{d} {end}, solver {solver}", size, there=2 * vectors)
 
 
 def columns(model: Any) -> int:
@@ -165,7 +190,7 @@ def principal_stages(model: Any, data: Data) -> list[Stage]:
     what = f"{side} x {side} {'covariance' if side == D else 'Gram matrix'}, dense"
     written = 0 if isinstance(data.source, Blocks) else n
     output = 2 * FLOAT * written * components_to_compute(model.n_components, n, D)
-    return [read_stage(data), Stage("principal axes", what, 3 * FLOAT * side**2 + output)]
+    return [read_stage(data), Stage("principal axes", what, 3 * FLOAT * side**2 + output, there=scatter_bytes(side))]
 
 
 def copy_stages(count: float, name: str) -> Stages:
@@ -216,7 +241,8 @@ def pair_stages(copies: float, name: str = "distances") -> Stages:
     def stages(model: Any, data: Data) -> list[Stage]:
         n = float(data.n)
         item = data.dtype.itemsize
-        held = Stage(name, f"{data.n} x {data.n}", copies * item * n * n, item * n * n)
+        there = item * n * padded(data.n)
+        held = Stage(name, f"{data.n} x {data.n}", copies * item * n * n, item * n * n, there)
         return [read_stage(data), held, leading_stage(model, data.n)]
 
     return stages
@@ -235,7 +261,14 @@ def tile_stages(model: Any, data: Data) -> list[Stage]:
     products = FLOAT * n * GROUPS * width
     return [
         read_stage(data),
-        Stage("kernel", f"upper triangle of {data.n} x {data.n}, {words}", held, held),
+        Stage(
+            "kernel",
+            f"upper triangle of {data.n} x {data.n}, {words}",
+            held,
+            held,
+            (4 if data.n > EXACT else 8) * n * padded(data.n) + TILE_BYTES,
+            TILE_BYTES,
+        ),
         replace(solve, bytes=solve.bytes + products),
     ]
 

@@ -17,6 +17,7 @@ from lowfold._core.operators import Operator
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
+from lowfold._cuda._device import without_twin
 from lowfold.graph._connect import find_bridges
 from lowfold.graph._neighborhoods import default_neighbors
 from lowfold.graph._radius import within_radius
@@ -33,9 +34,9 @@ from lowfold.kernels._diffusion import (
     complete_weights,
     given_weights,
     local_scales,
-    markov,
     markov_dense,
     std_scale,
+    walk_of,
 )
 from lowfold.methods._base import Check, LearnedMetric
 from lowfold.methods._diffusion_coordinates import all_distances, coordinates
@@ -320,6 +321,7 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
 
     def _walk(self, source: Any, graph: Graph | None, profile: Profile, run: Run) -> Walk:
         if self._all_pairs() and isinstance(source, (Points, Pairs)):
+            without_twin(run, "the walk of all pairs", "only the solve is made on the device")
             D = all_distances(source, run)
             if self.weights == "precomputed":
                 return markov_dense(given_weights(D, self.self_loops), alpha=self.alpha, n_jobs=run.n_jobs)
@@ -328,7 +330,7 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
         if graph is None:
             raise InvalidInput("this model keeps no graph; fit it on points or distances")
         loops = self.self_loops * profile.itself()
-        return markov(graph, profile.of_graph(graph), loops, alpha=self.alpha, n_jobs=run.n_jobs)
+        return walk_of(graph, profile, loops, alpha=self.alpha, n_jobs=run.n_jobs)
 
     def _row(self, data: Connected, profile: Profile, walk: Walk, pairs: Eigenpairs) -> DiffusionRow:
         reach = None if self.threshold is None else self._reach(profile.scale)

@@ -25,6 +25,7 @@ from lowfold.graph._types import Neighbors
 from lowfold.kernels._block_kernel import BlockKernel, MercerTile, block_products
 from lowfold.kernels._functions import MEDIAN_POINTS, Mercer, mercer_kernel, usual_gamma
 from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
+from lowfold.kernels._tiles_on_device import placed_on_device
 from lowfold.lowrank._block_sums import column_means, jobs_of
 from lowfold.methods._base import Method
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
@@ -253,10 +254,13 @@ class KernelRow(Extension):
     def _over_blocks(self, rows: Rows, Q: AnyFloats) -> Floats:
         """The same, k(x, .) V and the mean of k(x, .) summed up block by block."""
         mean = column_means(rows) if self.kernel.differences else np.zeros(rows.shape[1])
-        products, sums = block_products(rows, Q, MercerTile(self.kernel, mean), self.vectors)
+        return self._from_sums(*block_products(rows, Q, MercerTile(self.kernel, mean), self.vectors))
+
+    def _from_sums(self, products: Floats, sums: Floats) -> Floats:
+        """Coordinates from k(x, .) V and the sum of k(x, .)."""
         if self.center:
-            level = self.row_means.mean() - sums / rows.shape[0]
-            products += np.outer(level, self.vectors.sum(axis=0)) - self.row_means @ self.vectors
+            level = self.row_means.mean() - sums / len(self.vectors)
+            products = products + np.outer(level, self.vectors.sum(axis=0)) - self.row_means @ self.vectors
         return self._scaled(products)
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
@@ -265,6 +269,9 @@ class KernelRow(Extension):
             return self.coordinates(Q.astype(np.float64))
         if isinstance(trained.source, Blocks):
             return self._over_blocks(trained.source.rows, Q)
+        summed = placed_on_device(self.kernel, Q, trained.points.X, self.vectors, run) if run.device != "cpu" else None
+        if summed is not None:
+            return self._from_sums(*summed)
         out = np.empty((len(Q), len(self.values)))
         for part, rows in kernel_rows(self.kernel, Q, trained.points.X):
             out[part] = self.coordinates(rows)

@@ -18,6 +18,7 @@ from lowfold._core.operators import DenseOperator
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold._cuda._descend import COLUMNS, PARTS
 from lowfold.methods._base import Check, Method
 from lowfold.methods._descent import (
     Shepard,
@@ -62,8 +63,13 @@ def _stages(method: Any, data: Data) -> list[Stage]:
     need, held = held_bytes(data)
     words = "held" if held else "made anew in each pass"
     factor = 2 * FLOAT * float(data.n) ** 2 if method.weights is not None and data.n <= FACTORED else 0.0
-    steps = Stage(method._algorithm(), f"up to {method.max_iter} steps", factor + 0.25 * need + 8 * FLOAT * data.n * 8)
-    return [read_stage(data), Stage("distances", f"{data.n} x {data.n}, {words}", need, need), steps]
+    size = factor + 0.25 * need + 8 * FLOAT * data.n * 8
+    twin = method.weights is None and held and method.n_components <= COLUMNS
+    steps = Stage(
+        method._algorithm(), f"up to {method.max_iter} steps", size, there=FLOAT * 6 * PARTS * data.n if twin else None
+    )
+    distances = Stage("distances", f"{data.n} x {data.n}, {words}", need, need, need if twin else None)
+    return [read_stage(data), distances, steps]
 
 
 def _stress_loss(model: Any, data: Data, scaled: bool) -> Loss:

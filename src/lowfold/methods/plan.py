@@ -82,6 +82,8 @@ def plan(X: Any, method: Any, /, **params: Any) -> Plan:
     budget = get_config().memory if device is None else device.free_bytes()
     where = "" if device is None else f" free on {device.name}"
     stages = [*model.stages(data), *own_rows_stage(data, X if model.keeps_data else None)]
+    if device is not None:
+        stages = [stage.on_device(budget) for stage in stages]
     made = Plan(name, data.n, (buffers_stage(stages), *stages), budget, where=where)
     return made if made.fits else replace(made, way_out=_way_out(entry, model, made))
 

@@ -62,7 +62,7 @@ class SNE(NeighborEmbedding):
         return dense_affinities(data, perplexity, "sum", run)
 
     def _cost(self, P: Affinities, run: Run) -> GaussianCost:
-        return GaussianCost(P, joint=False, n_jobs=run.n_jobs)
+        return GaussianCost(P, joint=False, n_jobs=run.n_jobs, device=run.device)
 
     def _method(self, data: Data) -> str:
         return "exact"

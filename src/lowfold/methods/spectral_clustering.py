@@ -24,6 +24,7 @@ from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import Floats, Ints
 from lowfold._core.warn import warn
+from lowfold._cuda._device import without_twin
 from lowfold.graph._components import components
 from lowfold.graph._source import AFFINITY
 from lowfold.graph._weights import Weights, laplacian, normalized_laplacian
@@ -161,6 +162,7 @@ class SpectralClustering(ClusterMixin, Affinities, Symmetrized, Seeded, GraphMet
         )
 
     def _assigned(self, rows: Floats, run: Run) -> tuple[Ints, Floats]:
+        without_twin(run, "the assignment of clusters", "it has no twin on the device")
         if self.assign_labels == "kmeans":
             return k_means(rows, rows.shape[1], self.n_init, run)
         if self.assign_labels == "discretize":

@@ -62,7 +62,7 @@ class SymmetricSNE(NeighborEmbedding):
         return dense_affinities(data, perplexity, self.affinities, run)
 
     def _cost(self, P: Affinities, run: Run) -> GaussianCost:
-        return GaussianCost(P, joint=True, n_jobs=run.n_jobs)
+        return GaussianCost(P, joint=True, n_jobs=run.n_jobs, device=run.device)
 
     def _method(self, data: Data) -> str:
         return "exact"

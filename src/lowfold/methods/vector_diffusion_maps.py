@@ -157,7 +157,7 @@ class VectorDiffusionMaps(Symmetrized, GraphMethod):
         pairs = largest(S.operator, self._eigenvectors(data.n, d), negligible=ZERO, run=run)
         fields = pairs.vectors.reshape(data.n, d, -1)
         chosen = self._pairs(fields / np.sqrt(S.degrees)[:, None, None], pairs.values, run)
-        sides = orientation(graph, S.transports, S.certainty)
+        sides = orientation(graph, S.transports, S.certainty, run=run)
         return Fit(
             coordinates=without_noise(vector_features(fields, pairs.values, chosen, float(self.t))),
             pairs=pairs,

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -28,10 +29,19 @@ from lowfold._core.parallel import block_slices, resolve_jobs, run_blocks
 from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold._cuda import active
-from lowfold._cuda._descend import COLUMNS, student_sums
+from lowfold._cuda import Device, active
+from lowfold._cuda._descend import (
+    COLUMNS,
+    attraction_sums,
+    gaussian_masses,
+    gaussian_repulsion,
+    sparse_attraction_sums,
+    student_sums,
+)
+from lowfold._cuda._device import Array
 
 LOOPS = "lowfold.optimize._neighbor_loops"
+SENT = 16  # strips that are sent to a device together
 STRIP = 256  # points of a strip: its sums stay in the nearest cache
 
 
@@ -55,6 +65,11 @@ class Affinities(Protocol):
         ...
 
 
+def on_device(Y: Floats, device: str) -> Device | None:
+    """What sums over the pairs of this layout, None for the CPU."""
+    return active(Run(device=device)) if Y.shape[1] <= COLUMNS else None
+
+
 def strips(n: int, work: Callable[[slice], None], n_jobs: int | None) -> None:
     """`work` on fixed strips of points."""
     parts = block_slices(n, STRIP)
@@ -69,15 +84,45 @@ class DenseAffinities:
     columns: Callable[[slice], tuple[Floats, int]]
     entropy: float
     n_jobs: int | None = None
+    device: str = "cpu"
 
     @classmethod
-    def held(cls, P: Floats, entropy: float | None = None, n_jobs: int | None = None) -> DenseAffinities:
+    def held(
+        cls, P: Floats, entropy: float | None = None, n_jobs: int | None = None, device: str = "cpu"
+    ) -> DenseAffinities:
         """From a symmetric matrix in memory."""
         if entropy is None:
             entropy = float((P[P > 0] * np.log(P[P > 0])).sum())
-        return cls(len(P), lambda part: (P, part.start), entropy, n_jobs)
+        return cls(len(P), lambda part: (P, part.start), entropy, n_jobs, device)
+
+    @cached_property
+    def _there(self) -> Array:
+        """P on the device, sent once, some strips at a time; None where there is no room."""
+        device = active(Run(device=self.device))
+        assert device is not None
+        if not device.has_room(8.0 * self.n**2, "the attraction of all pairs"):
+            return None
+        P = device.xp.empty((self.n, self.n))
+        for some in block_slices(self.n, SENT * STRIP):
+            panel = np.empty((some.stop - some.start, self.n))
+
+            def work(part: slice, some: slice = some, panel: Floats = panel) -> None:
+                columns, first = self.columns(slice(some.start + part.start, some.start + part.stop))
+                panel[part] = columns[:, first : first + part.stop - part.start].T
+
+            strips(len(panel), work, self.n_jobs)
+            P[some] = device.upload(panel)
+        return P
+
+    def _sums_there(self, Y: Floats, student: bool) -> tuple[Floats, Floats] | None:
+        """The attraction and its cost of every point by the device, if there is one that holds P."""
+        used = on_device(Y, self.device)
+        return None if used is None or self._there is None else attraction_sums(used, self._there, Y, student)
 
     def pull(self, Y: Floats, student: bool) -> Floats:
+        found = self._sums_there(Y, student)
+        if found is not None:
+            return found[0]
         loops = compiled(LOOPS)
         YT = np.ascontiguousarray(Y.T)
         out = np.zeros_like(YT)
@@ -92,6 +137,9 @@ class DenseAffinities:
         return np.ascontiguousarray(out.T)
 
     def pull_cost(self, Y: Floats, student: bool) -> float:
+        found = self._sums_there(Y, student)
+        if found is not None:
+            return float(found[1].sum())
         loops = compiled(LOOPS)
         YT = np.ascontiguousarray(Y.T)
         cost = np.zeros(self.n)
@@ -111,12 +159,23 @@ class SparseAffinities:
     matrix: csr_array
     entropy: float
     n_jobs: int | None = None
+    device: str = "cpu"
 
     @property
     def n(self) -> int:
         return int(self.matrix.shape[0])
 
+    @cached_property
+    def _there(self) -> tuple[Array, Array, Array]:
+        """P on the device, sent once."""
+        device, A = active(Run(device=self.device)), self.matrix
+        assert device is not None
+        return device.put(A.indptr, np.int64), device.put(A.indices, np.int32), device.put(A.data, np.float64)
+
     def _sums(self, Y: Floats, student: bool) -> tuple[Floats, Floats]:
+        used = on_device(Y, self.device)
+        if used is not None:
+            return sparse_attraction_sums(used, *self._there, Y, student)
         loops = compiled(LOOPS)
         A = self.matrix
         out, cost = np.zeros_like(Y), np.zeros(self.n)
@@ -173,7 +232,7 @@ def tails(dof: float) -> tuple[float, float]:
 
 def _student(Y: Floats, n_jobs: int | None, device: str) -> tuple[Floats, float]:
     """sum_j w_ij^2 (y_i - y_j), and Z = sum_{k != l} w_kl."""
-    used = active(Run(device=device)) if Y.shape[1] <= COLUMNS else None
+    used = on_device(Y, device)
     if used is not None:
         push, masses = student_sums(used, Y)
         return push, max(float(masses.sum()), NO_DIVISOR)
@@ -227,11 +286,20 @@ class GaussianCost:
     P: Affinities
     joint: bool
     n_jobs: int | None = None
+    device: str = "cpu"
 
     def gradient(self, Y: Floats, exaggeration: float = 1.0) -> Floats:
-        loops = compiled(LOOPS)
-        mass = _gaussian_masses(Y, self.n_jobs)
+        mass = _gaussian_masses(Y, self.n_jobs, self.device)
         a = np.full(len(Y), 0.5 / mass.sum()) if self.joint else 1.0 / mass
+        push = self._push(Y, a)
+        return (4.0 if self.joint else 2.0) * (exaggeration * self.P.pull(Y, False) - push)
+
+    def _push(self, Y: Floats, a: Floats) -> Floats:
+        """sum_j (a_i + a_j) w_ij (y_i - y_j)."""
+        used = on_device(Y, self.device)
+        if used is not None:
+            return gaussian_repulsion(used, Y, a)
+        loops = compiled(LOOPS)
         YT = np.ascontiguousarray(Y.T)
         out = np.zeros_like(YT)
 
@@ -241,18 +309,21 @@ class GaussianCost:
             out[:, part] = mine
 
         strips(len(Y), work, self.n_jobs)
-        return (4.0 if self.joint else 2.0) * (exaggeration * self.P.pull(Y, False) - out.T)
+        return out.T
 
     def value(self, Y: Floats) -> float:
-        mass = _gaussian_masses(Y, self.n_jobs)
+        mass = _gaussian_masses(Y, self.n_jobs, self.device)
         pull = self.P.pull_cost(Y, False)
         if self.joint:
             return self.P.entropy + pull + float(np.log(mass.sum()))
         return self.P.entropy + pull / 2 + float(np.log(mass).sum())
 
 
-def _gaussian_masses(Y: Floats, n_jobs: int | None) -> Floats:
+def _gaussian_masses(Y: Floats, n_jobs: int | None, device: str) -> Floats:
     """sum_{l != i} exp(-||y_i - y_l||^2) of each point; never 0, so that a lone point far away stays defined."""
+    used = on_device(Y, device)
+    if used is not None:
+        return np.maximum(gaussian_masses(used, Y), NO_DIVISOR)
     loops = compiled(LOOPS)
     YT = np.ascontiguousarray(Y.T)
     mass = np.zeros(len(Y))

@@ -24,7 +24,7 @@ from lowfold._core.parallel import block_slices, run_blocks, single_threaded_bla
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold._cuda._device import active, on_cpu
-from lowfold._cuda._ranks import MOST_COLUMNS, compare_ranks
+from lowfold._cuda._ranks import compare_ranks
 from lowfold.graph._reading import MetricLike
 from lowfold.quality._score import Score
 from lowfold.quality._spaces import PointSpace, Space, by_rows, read_both, row_step
@@ -361,8 +361,8 @@ def _compare_on_device(space: Space, image: Space, rows: Ints, k: int) -> Compar
     if device is None:
         return None
     X, Y = _euclidean(space), _euclidean(image)
-    if X is None or Y is None or X.shape[1] > MOST_COLUMNS:
-        on_cpu("a comparison of ranks", f"the device takes Euclidean points of up to {MOST_COLUMNS} columns")
+    if X is None or Y is None:
+        on_cpu("a comparison of ranks", "the device takes points with Euclidean distances")
         return None
     points = device.put(X, np.float64), device.put(Y, np.float64)
     return _comparison(*compare_ranks(device, *points, rows, k, _weights(space.n)))

@@ -14,6 +14,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
+from lowfold._cuda import arrived
 from lowfold.graph._components import is_connected
 from lowfold.graph._foreign import known_graph
 from lowfold.graph._geodesics import geodesics
@@ -129,6 +130,7 @@ def read_coordinates(X: Any, name: str) -> Points:
 
 def read_both(X: Any, Y: Any, metric: MetricLike, metric_params: Params) -> tuple[Space, PointSpace]:
     """The data and an embedding of it, of one length and at least three points."""
+    X, Y = (arrived(array)[0] for array in (X, Y))
     space, image = read_space(X, metric, metric_params), PointSpace(read_coordinates(Y, "Y"))
     same_length(space.n, image.n)
     if space.n < 3:

@@ -14,6 +14,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Flag, Int, Null, check_limits
 from lowfold._core.random import generator
 from lowfold._core.types import Floats, Ints
+from lowfold._cuda import arrived
 from lowfold.graph._foreign import known_graph
 from lowfold.graph._reading import MetricLike
 from lowfold.graph._source import Points
@@ -113,6 +114,7 @@ def summary(
         {"scaled": scaled, "max_points": max_points},
         {"scaled": (Flag(),), "max_points": (Int(3), Null("all points"))},
     )
+    X, Y = (arrived(array)[0] for array in (X, Y))
     space, image = read_both(X, Y, metric, metric_params)
     n, k = space.n, resolve_k(space.n, n_neighbors)
     rows = np.arange(n)

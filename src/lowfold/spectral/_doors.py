@@ -105,7 +105,7 @@ def _standard(
     if scale is not None and known.shape[1]:
         known = known / scale[:, None]  # M^1/2 v: orthogonality in M becomes plain orthogonality
     if known.shape[1]:
-        known, _ = np.linalg.qr(known)
+        known = known / np.linalg.norm(known) if known.shape[1] == 1 else np.linalg.qr(known)[0]
     room = n - known.shape[1]
     if not 1 <= k <= room:
         raise InvalidInput(
@@ -182,12 +182,7 @@ def _judge(problem: Problem, ritz: Ritz, k: int, name: str) -> Eigenpairs:
     values, vectors = ritz.values[:k], ritz.vectors[:, :k]
     if not (np.isfinite(values).all() and np.isfinite(vectors).all()):
         raise SolverFailed("the eigenvectors are not finite")
-    if ritz.products is None:
-        product = problem.op.apply(np.ascontiguousarray(vectors))
-    else:
-        product = ritz.products[:, :k]
-    product = product - problem.null @ (problem.null.T @ product)
-    residuals = np.linalg.norm(product - vectors * values, axis=0)
+    residuals = _residuals(problem, values, vectors, ritz.products) if ritz.residuals is None else ritz.residuals[:k]
     if len(ritz.values) <= k:
         return Eigenpairs(values, vectors, 0.0, float("inf"), name, ritz.iterations)
     distances = np.abs(values - ritz.values[k])
@@ -198,6 +193,15 @@ def _judge(problem: Problem, ritz: Ritz, k: int, name: str) -> Eigenpairs:
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.where(residuals > 0, residuals / np.maximum(distances, COINCIDE * size), 0.0)
     return Eigenpairs(values, vectors, float(relative.max()), gap, name, ritz.iterations)
+
+
+def _residuals(problem: Problem, values: Floats, vectors: Floats, products: Floats | None) -> Floats:
+    """||A v - theta v|| off the known vectors."""
+    if products is None:
+        products = problem.op.apply(np.ascontiguousarray(vectors))
+    product = products[:, : len(values)]
+    product = product - problem.null @ (problem.null.T @ product)
+    return np.asarray(np.linalg.norm(product - vectors * values, axis=0))
 
 
 def warn_if_poor(pairs: Eigenpairs) -> None:

@@ -17,7 +17,7 @@ from lowfold._cuda._device import Array, Device, active, on_cpu
 from lowfold._cuda._gram import DeviceDense, DeviceGram, DeviceMatrix
 from lowfold._cuda._minplus import padded
 from lowfold._cuda._sparse import DeviceSparse
-from lowfold.spectral._krylov import Ritz, block_krylov, remove
+from lowfold.spectral._krylov import Ritz, block_krylov, column_lengths, remove
 from lowfold.spectral._solvers import INNER, LEAST_BASIS, SHIFT, SMALL, Problem
 
 Try = tuple[str, Callable[[Problem], Ritz], Problem]
@@ -46,7 +46,7 @@ def tries_on_device(problem: Problem, run: Run) -> Iterator[Try]:
 
 def _moved(op: Any, device: Device) -> Any:
     """The operator on the device; None where there is no twin or no room."""
-    if isinstance(op, (DeviceSparse, DeviceGram)):
+    if getattr(op, "device", None) is device:
         return op
     if isinstance(op, SparseOperator):
         return sparse_on(device, op)
@@ -103,12 +103,22 @@ def shift_invert_on_device(problem: Problem) -> Ritz:
         return remove(factor.solve(remove(V, Q)), Q)
 
     width = min(max(k + 1, WIDTH), problem.n - problem.null.shape[1])
-    found = _krylov(device, problem, solve, width, INNER * problem.tol, 6 * width, 1.0)
+    found = _krylov(device, problem, solve, width, INNER * problem.tol, 6 * width, 1.0, raw=True)
     # One more inverse iteration, then Rayleigh and Ritz with A: see `shift_invert`.
-    V, _ = np.linalg.qr(solve(device.put(found.vectors)))
-    T = V.T @ op.apply(V)
+    V, _ = np.linalg.qr(solve(found.vectors))
+    AV = op.apply(V)
+    T = V.T @ AV
     values, S = np.linalg.eigh((T + T.T) / 2)
-    return Ritz(device.get(values), device.get(V @ S), found.iterations + 1, found.converged)
+    return _fetched(device, Ritz(values, V @ S, found.iterations + 1, found.converged, AV @ S), Q)
+
+
+def _fetched(device: Device, ritz: Ritz, null: Array) -> Ritz:
+    """Eigenpairs on the host, with residuals measured on the device."""
+    residuals = None
+    if ritz.products is not None:
+        residuals = device.get(column_lengths(remove(ritz.products, null) - ritz.vectors * ritz.values))
+    values, vectors = device.get(ritz.values), device.get(ritz.vectors)
+    return Ritz(values, vectors, ritz.iterations, ritz.converged, residuals=residuals)
 
 
 def scattered(device: Device, n: int, width: int) -> Array:
@@ -120,7 +130,11 @@ def scattered(device: Device, n: int, width: int) -> Array:
     return ((x >> np.uint64(11)).astype(np.float64) * 2.0**-53 - 0.5).reshape(n, width)
 
 
-def _krylov(device: Device, problem: Problem, apply: Any, width: int, tol: float, max_basis: int, sign: float) -> Ritz:
+def _krylov(
+    device: Device, problem: Problem, apply: Any, width: int, tol: float, max_basis: int, sign: float,
+    *, raw: bool = False,
+) -> Ritz:  # fmt: skip
+    """Leading eigenpairs of `apply` times `sign`, on the host; those of another operator than A stay `raw`."""
     guess = getattr(problem.op, "start", None)
     block = guess(width) if guess is not None and problem.largest else None
     start = scattered(device, problem.n, width) if block is None else device.put(block)
@@ -128,8 +142,9 @@ def _krylov(device: Device, problem: Problem, apply: Any, width: int, tol: float
         apply, start, problem.wanted, null=device.put(problem.null), tol=tol,
         max_basis=max(max_basis, LEAST_BASIS),
     )  # fmt: skip
-    products = None if ritz.products is None else device.get(sign * ritz.products)
-    return Ritz(device.get(sign * ritz.values), device.get(ritz.vectors), ritz.iterations, ritz.converged, products)
+    products = None if ritz.products is None else sign * ritz.products
+    found = Ritz(sign * ritz.values, ritz.vectors, ritz.iterations, ritz.converged, products)
+    return found if raw else _fetched(device, found, device.put(problem.null))
 
 
 __all__ = ["sparse_on", "tries_on_device"]

@@ -221,6 +221,12 @@ static inline int atomicAdd(int *p, int v)  // shared counters only: one fiber a
     *p = old + v;
     return old;
 }
+static inline int atomicMin(int *p, int v)
+{
+    int old = *p;
+    *p = old < v ? old : v;
+    return old;
+}
 static inline int __float_as_int(float f)
 {
     int i;

@@ -21,11 +21,27 @@ static __device__ __forceinline__ void relax_vertex(const long long *indptr, con
         *changed = round;
     }
 }
+// The same from one set of sources, one thread a vertex
+extern "C" __global__ void __launch_bounds__(256) relax_one(const long long *indptr, const int *indices, const double *lengths, int n, int round, double *labels, int *stamp, int *changed)
+{
+    int v = blockIdx.x * 256 + threadIdx.x;
+    if (v >= n) return;
+    double best = labels[v], before = best;
+    for (long long e = indptr[v]; e < indptr[v + 1]; e++) {
+        int u = indices[e];
+        if (*(volatile int *)&stamp[u] < round - 1) continue;
+        best = fmin(best, *(volatile double *)&labels[u] + lengths[e]);
+    }
+    if (!(best < before)) return;
+    labels[v] = best;
+    stamp[v] = round;
+    *changed = round;
+}
 extern "C" __global__ void __launch_bounds__(256) relax_f64(const long long *indptr, const int *indices, const double *lengths, int n, int round, double *labels, int *stamp, int *changed)
 {
     relax_vertex(indptr, indices, lengths, n, round, labels, stamp, changed);
 }
-extern "C" __global__ void __launch_bounds__(256) relax_f32(const long long *indptr, const int *indices, const float *lengths, int n, int round, float *labels, int *stamp, int *changed)
+extern "C" __global__ void __launch_bounds__(256) relax_i32(const long long *indptr, const int *indices, const int *lengths, int n, int round, int *labels, int *stamp, int *changed)
 {
     relax_vertex(indptr, indices, lengths, n, round, labels, stamp, changed);
 }

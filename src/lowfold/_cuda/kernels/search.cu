@@ -83,6 +83,58 @@ extern "C" __global__ void __launch_bounds__(128) nearest_in_cells(const double 
     }
 }
 
+// ---- queries within reach of a point: one thread a point, in the order `who`; queries sorted by cell. With fill == 0 only
+// their number goes to count; else the pairs go to rows and squared from first on, those of one point side by side.
+static __device__ __forceinline__ int cell_of(double x, double origin, double side, int cells)
+{
+    double at = (x - origin) / side;
+    return !(at > 0) ? 0 : !(at < cells - 1) ? cells - 1 : (int)at;
+}
+extern "C" __global__ void __launch_bounds__(128) within_in_cells(const double *points, const int *who, const double *reach, int m, int itself, const double *queries, const int *label,
+                                                                  const int *cell, const double *origin, double side, int gx, int gy, int gz, int fill, long long *count, const long long *first,
+                                                                  int *rows, double *squared)
+{
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+    if (t >= m) return;
+    int p = who[t], g[3] = {gx, gy, gz}, a[3], b[3];
+    double x[3], r = reach[p];
+    for (int c = 0; c < 3; c++) {  // cells are exact to rounding, hence the slack
+        x[c] = points[3 * (long long)p + c];
+        a[c] = cell_of(x[c] - r - 1e-9 * side, origin[c], side, g[c]);
+        b[c] = cell_of(x[c] + r + 1e-9 * side, origin[c], side, g[c]);
+    }
+    long long found = 0, at = fill ? first[p] : 0;
+    for (int i = a[0]; i <= b[0]; i++)
+        for (int j = a[1]; j <= b[1]; j++) {
+            long long row = ((long long)i * gy + j) * gz;
+            for (int q = cell[row + a[2]], e = cell[row + b[2] + 1]; q < e; q++) {
+                double s = squared_distance(x, queries + 3 * (long long)q, 3);
+                if (!(s <= r * r) || (itself && label[q] == p)) continue;
+                if (fill) {
+                    rows[at + found] = label[q];
+                    squared[at + found] = s;
+                }
+                found++;
+            }
+        }
+    if (!fill) count[p] = found;
+}
+// squared distances of pairs of rows
+template <typename T>
+static __device__ __forceinline__ void pair_distance(const T *queries, const T *points, int columns, const int *rows, const int *items, long long count, double *squared)
+{
+    long long e = (long long)blockIdx.x * 256 + threadIdx.x;
+    if (e < count) squared[e] = squared_distance(queries + (long long)rows[e] * columns, points + (long long)items[e] * columns, columns);
+}
+extern "C" __global__ void __launch_bounds__(256) pair_distances_f32(const float *queries, const float *points, int columns, const int *rows, const int *items, long long count, double *squared)
+{
+    pair_distance(queries, points, columns, rows, items, count, squared);
+}
+extern "C" __global__ void __launch_bounds__(256) pair_distances_f64(const double *queries, const double *points, int columns, const int *rows, const int *items, long long count, double *squared)
+{
+    pair_distance(queries, points, columns, rows, items, count, squared);
+}
+
 // ---- all points by direct differences: one warp a row of `rows`; out: the k best without itself
 template <typename T>
 static __device__ __forceinline__ void search_all(const T *queries, const T *points, const int *rows, int m, int n, int columns, int itself, int k, double *squared, int *index)

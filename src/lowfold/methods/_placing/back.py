@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.finite import finite_rows
 from lowfold._core.parallel import TABLED, block_slices
 from lowfold._core.run import Run
 from lowfold._core.sparse_rows import SparseRows
@@ -75,23 +76,24 @@ def choose_inverse(X: AnyFloats, Y: Floats, run: Run) -> tuple[Barycentric | Lin
 
     Weights without much of a ridge are kept unless another map is clearly better.
     """
-    inside = np.isfinite(Y).all(axis=1)
+    inside = finite_rows(Y)
     if not inside.all():
         X, Y = X[inside], Y[inside]
     rows = np.linspace(0, len(Y) - 1, min(len(Y), SAMPLE)).astype(np.int64)
     truth = X[rows].astype(np.float64)
-    spread = float(np.linalg.norm(truth - X.mean(axis=0, dtype=np.float64)))
+    mean = X.mean(axis=0, dtype=np.float64)
+    spread = float(np.linalg.norm(truth - mean))
     if len(Y) < 4 or spread == 0:
         return Barycentric(NEAR, REGS[0]), 0.0
     index = _others(Y, rows, run)
     ways: list[tuple[float, Barycentric | LinearBack]] = [
         (_weights_error(X, Y, truth, rows, index, reg), Barycentric(NEAR, reg)) for reg in REGS
     ]
-    linear, error = _linear(X, Y, truth, rows)
+    linear, error = _linear(X, mean, Y, truth, rows)
     ways.append((error, linear))
     best = min(ways, key=lambda way: way[0])
     best = ways[0] if ways[0][0] * BETTER <= best[0] else best
-    nothing = LinearBack(X.mean(axis=0, dtype=np.float64), np.zeros_like(linear.B))
+    nothing = LinearBack(mean, np.zeros_like(linear.B))
     best = best if best[0] <= spread else (spread, nothing)
     return best[1], best[0] / spread
 
@@ -118,11 +120,10 @@ def _weights_error(X: AnyFloats, Y: Floats, truth: Floats, rows: Ints, index: In
     return float(np.sqrt(total))
 
 
-def _linear(X: AnyFloats, Y: Floats, truth: Floats, rows: Ints) -> tuple[LinearBack, float]:
+def _linear(X: AnyFloats, mean: Floats, Y: Floats, truth: Floats, rows: Ints) -> tuple[LinearBack, float]:
     """Least squares, and its error on rows left out: the residual over 1 - h, h the leverage of the row."""
     centre = Y.mean(axis=0)
     Z = Y - centre
-    mean = X.mean(axis=0, dtype=np.float64)
     inverse = np.linalg.pinv(Z.T @ Z)
     product = np.zeros((Y.shape[1], X.shape[1]))  # Z'(X - mean) = Z'X, because Z is centred
     for part in block_slices(len(Y), max(LEAST_ROWS, PRODUCT // X.shape[1])):
