@@ -97,13 +97,13 @@ def _misfit(model: Any) -> str | None:
     trained = model._trained
     gaps = bool(getattr(model.reader, "gaps", False))
     return (
-        _of_trained(trained, sizes, gaps, several=model.reader.__class__.__name__ not in ROWS)
+        _of_trained(trained, sizes, gaps, several=model.reader.__class__.__name__ == STACKS)
         or _of_part(model._extend, sizes)
         or _of_part(model._invert, sizes)
     )
 
 
-ROWS = ("Rows", "DenseOrSparseRows", "AnySource")  # readers whose columns are the features
+STACKS = "SeveralSquares"  # the reader of stacked matrices, whose columns are not the features
 
 
 def _sizes(model: Any) -> dict[str, int] | str:
