@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 ALSO_KNOWN_AS: Mapping[str, tuple[str, ...]] = {
     "PCA": ("truncated SVD", "incremental PCA", "principal component analysis", "SVD", "LSA"),
@@ -38,6 +39,11 @@ ALSO_KNOWN_AS: Mapping[str, tuple[str, ...]] = {
 
 NOT_HERE = ("UMAP", "PHATE", "TriMap", "PaCMAP", "densMAP", "LargeVis", "ForceAtlas2")
 """Methods that lowfold does not have: `compare` measures any estimator beside its own."""
+
+NO_SUCH = (
+    "lowfold has no {name}; `lowfold.compare` takes any estimator with fit_transform and measures it beside lowfold's "
+    "own, TSNE and LaplacianEigenmaps are near to it"
+)
 
 SCIKIT_LEARN: Mapping[str, str] = {
     "SpectralEmbedding": "lowfold.LaplacianEigenmaps (affinity='precomputed' is metric='precomputed_affinity')",
@@ -99,3 +105,27 @@ PARAMETERS: Mapping[str, str] = {
     "whiten_solver": "nothing: whitening goes by the shape of X",
 }
 """scikit-learn's parameters that have another name here, and what to write."""
+
+VALUES: Mapping[tuple[str, Any], str] = {
+    ("init", "classical_mds"): "for 'classical_mds' write init='classical'",
+    ("init", "nndsvdar"): "for 'nndsvdar' write init='nndsvda'",
+    ("kernel", "polynomial"): "for 'polynomial' write kernel='poly'",
+    ("method", "barnes_hut"): "for 'barnes_hut' write method='auto': repulsion is exact, or interpolated ('fft')",
+    ("metric", False): "scikit-learn's metric=False is NonmetricMDS",
+    ("metric", True): "scikit-learn's metric=True is MetricMDS; leave it out",
+    ("n_components", "auto"): "give the number of columns; `lowfold.dimension.estimate` finds one",
+    ("n_components", None): "give the number of columns; all of them have PCA and KernelPCA",
+    ("n_init", "auto"): "give the number of starts, 1 with a good init",
+    ("n_neighbors", "auto"): "leave n_neighbors out for the default",
+    ("radius", 0): "leave radius out",
+    ("search", "ball_tree"): "for 'ball_tree' write search='kdtree', or leave it out",
+    ("search", "kd_tree"): "for 'kd_tree' write search='kdtree', or leave it out",
+    ("solver", "arpack"): "for 'arpack' write solver='lanczos', or leave it out",
+    ("solver", "covariance_eigh"): "for 'covariance_eigh' write solver='covariance'",
+    ("solver", "full"): "for 'full' write solver='svd'",
+    ("solver", "lobpcg"): "for 'lobpcg' write solver='auto'",
+    ("solver", "randomized"): "for 'randomized' write solver='krylov'",
+    ("tol", 0): "leave tol out, or write 1e-10",
+    ("tol", None): "leave tol out for the default",
+}
+"""Values that a parameter of the same name has in scikit-learn, and what to write."""
