@@ -16,6 +16,8 @@ from typing import Any
 
 log = logging.getLogger("lowfold")
 
+SMALL = 2_000  # points; up to here NumPy takes less time than loading Numba and its loops, half a second warm
+
 
 def cache_dir() -> Path:
     """Where compiled code is kept: `LOWFOLD_CACHE`, else the platform's user cache folder."""
@@ -174,3 +176,13 @@ def compiled(module: str) -> Loops:
     log.info("%s loaded in %.1f s; its loops compile on first use", module, time.perf_counter() - start)
     _loaded[module] = Loops(loaded)
     return _loaded[module]
+
+
+def loops_for(module: str, n: int) -> Any:
+    """`compiled(module)`, or for few points its twin in NumPy, `_plain` for `_loops`, unless the loops are loaded.
+
+    Both give the same results, to the bit; what was loaded before changes time alone.
+    """
+    if n <= SMALL and module not in _loaded:
+        return importlib.import_module(module.replace("_loops", "_plain"))
+    return compiled(module)
