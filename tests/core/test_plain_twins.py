@@ -7,6 +7,7 @@ import pytest
 
 from lowfold._core import jit
 from lowfold._core.jit import compiled, loops_for
+from lowfold.datasets import swiss_roll
 from lowfold.graph import _search_plain, _shortcut_plain
 from lowfold.graph._search import nearest, sorted_rows
 from lowfold.graph._shortcuts import find_shortcuts
@@ -117,10 +118,8 @@ def test_loops_of_shortcuts(make, seed: int) -> None:
 
 
 def test_shortcuts_and_kernel_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(5)
-    t = rng.uniform(0, 4 * np.pi, 400)
-    X = np.column_stack([t * np.cos(t), t * np.sin(t), rng.uniform(0, 20, 400)]) * [0.35, 0.35, 1]
-    near = nearest(source(X), 12)
+    X = swiss_roll(1000, random_state=1).X
+    near, rng = nearest(source(X), 15), np.random.default_rng(5)
     patches = Patches.around(near, include_self=True)
     factor = rng.normal(size=(len(patches.members), 3)) / 4
     loaded = {name: compiled(name) for name in (SHORTCUTS, ALIGN)}

@@ -86,11 +86,23 @@ def test_names_of_scikit_learn_answer_with_the_name_to_use(name: str) -> None:
         ("PCA", "whiten", "normalization='unit'"),
         ("KernelPCA", "fit_inverse_transform", "preimage='ridge'"),
         ("PCA", "batch_size", "partial_fit"),
+        ("SparsePCA", "method", "nothing: coordinates"),
+        ("SpectralClustering", "n_components", "as many eigenvectors as clusters"),
     ],
 )
 def test_parameters_of_scikit_learn_are_answered(method: str, parameter: str, words: str) -> None:
     with pytest.raises(TypeError, match=f"for {parameter} use .*{words}".replace("(", "[(]")):
         getattr(lowfold, method)(**{parameter: 1})
+
+
+def test_attributes_and_places_of_scikit_learn_are_answered() -> None:
+    model = lowfold.Isomap(2)
+    with pytest.raises(AttributeError, match="'Isomap' object has no attribute 'nbrs_'; neighbours are in graph_"):
+        _ = model.nbrs_
+    with pytest.raises(AttributeError, match=r"'Isomap' object has no attribute 'nothing'$"):
+        _ = model.nothing
+    with pytest.raises(TypeError, match="only n_components is given by place"):
+        lowfold.Isomap(10, 2)
 
 
 def test_advice_names_parameters_that_exist() -> None:

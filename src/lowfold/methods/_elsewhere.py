@@ -62,6 +62,13 @@ SCIKIT_LEARN: Mapping[str, str] = {
     "spectral_embedding": "lowfold.LaplacianEigenmaps(metric='precomputed_affinity').fit_transform(affinity)",
     "locally_linear_embedding": "lowfold.LLE(...).fit_transform(X)",
     "trustworthiness": "lowfold.quality.trustworthiness",
+    "spectral_clustering": "lowfold.SpectralClustering(metric='precomputed_affinity').fit(affinity).labels_",
+    "fastica": "lowfold.ICA(...).fit_transform(X)",
+    "non_negative_factorization": "lowfold.NMF(...).fit(X): embedding_ and components_",
+    "manifold": "lowfold.Isomap, lowfold.TSNE and so on: all methods stand in lowfold itself",
+    "decomposition": "lowfold.PCA, lowfold.NMF and so on: all methods stand in lowfold itself",
+    "random_projection": "lowfold.RandomProjection: all methods stand in lowfold itself",
+    "cluster": "lowfold.SpectralClustering: all methods stand in lowfold itself",
 }
 """scikit-learn's names that code written for it imports, and what to write."""
 
@@ -72,6 +79,7 @@ PARAMETERS: Mapping[str, str] = {
     "angle": "nothing: repulsion is exact, or interpolated with method='fft'",
     "batch_size": "partial_fit(X) or fit_blocks(blocks)",
     "components": "landmarks=",
+    "compute_inverse_components": "nothing: inverse_transform is always there",
     "copy": "nothing: X is never changed",
     "copy_X": "nothing: X is never changed and the model keeps a copy",
     "dense_output": "nothing: the output is dense",
@@ -103,10 +111,37 @@ PARAMETERS: Mapping[str, str] = {
     "svd_solver": "solver= ('full' is 'svd', 'covariance_eigh' is 'covariance', 'arpack' and 'randomized' 'krylov')",
     "whiten": "normalization='unit'",
     "whiten_solver": "nothing: whitening goes by the shape of X",
+    "ICA.whiten": "nothing: components have unit variance",
+    "ICA.w_init": "random_state=",
+    "SparsePCA.method": "nothing: coordinates are updated in turn",
+    "SparsePCA.U_init": "nothing: it starts from the principal components",
+    "SparsePCA.V_init": "nothing: it starts from the principal components",
+    "SpectralClustering.coef0": "metric='precomputed_affinity' with the matrix of the kernel",
+    "SpectralClustering.degree": "metric='precomputed_affinity' with the matrix of the kernel",
+    "SpectralClustering.kernel_params": "metric='precomputed_affinity' with the matrix of the kernel",
+    "SpectralClustering.n_components": "nothing: there are as many eigenvectors as clusters",
 }
-"""scikit-learn's parameters that have another name here, and what to write."""
+"""scikit-learn's parameters that have another name here, and what to write; of one class with its name before."""
+
+ATTRIBUTES: Mapping[str, str] = {
+    "error_": "errors of the steps are not kept; reconstruction_error_ is that of the last where there is one",
+    "kernel_pca_": "eigenvalues_ and embedding_ are attributes of the model itself",
+    "nbrs_": "neighbours are in graph_; lowfold.graph.find_neighbors searches",
+    "X_fit_": "the model keeps its training rows to itself",
+    "X_transformed_fit_": "it is embedding_",
+    "dual_coef_": "preimage='ridge' solves it at each inverse_transform",
+    "inverse_components_": "inverse_transform leads back",
+    "lambdas_": "it is eigenvalues_",
+    "alphas_": "it is eigenvectors_",
+    "n_features_": "it is n_features_in_",
+}
+"""Fitted attributes of scikit-learn that have another name here, and what to look at."""
 
 VALUES: Mapping[tuple[str, Any], str] = {
+    ("algorithm", "deflation"): "for 'deflation' write algorithm='fastica'",
+    ("algorithm", "parallel"): "for 'parallel' write algorithm='fastica'",
+    ("alpha_H", "same"): "for 'same' write the value of alpha_W",
+    ("init", "custom"): "a start of your own is not taken: write init='random' with random_state",
     ("init", "classical_mds"): "for 'classical_mds' write init='classical'",
     ("init", "nndsvdar"): "for 'nndsvdar' write init='nndsvda'",
     ("kernel", "polynomial"): "for 'polynomial' write kernel='poly'",
