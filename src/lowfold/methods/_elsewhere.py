@@ -67,8 +67,8 @@ SCIKIT_LEARN: Mapping[str, str] = {
     "non_negative_factorization": "lowfold.NMF(...).fit(X): embedding_ and components_",
     "manifold": "lowfold.Isomap, lowfold.TSNE and so on: all methods stand in lowfold itself",
     "decomposition": "lowfold.PCA, lowfold.NMF and so on: all methods stand in lowfold itself",
-    "random_projection": "lowfold.RandomProjection: all methods stand in lowfold itself",
-    "cluster": "lowfold.SpectralClustering: all methods stand in lowfold itself",
+    "random_projection": "lowfold.RandomProjection; all methods stand in lowfold itself",
+    "cluster": "lowfold.SpectralClustering; all methods stand in lowfold itself",
 }
 """scikit-learn's names that code written for it imports, and what to write."""
 
