@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,9 @@ def test_the_twin_is_taken_for_few_points_only(monkeypatch: pytest.MonkeyPatch) 
     assert loops_for(SHORTCUTS, 3) is _shortcut_plain
     monkeypatch.setattr(jit, "_loaded", {SEARCH: loaded})
     assert loops_for(SEARCH, 3) is loaded  # nothing is saved any more
+    monkeypatch.setattr(jit, "_loaded", {})
+    monkeypatch.setattr(jit, "_spared", Counter({SEARCH: jit.PATIENCE}))
+    assert loops_for(SEARCH, 3) is not _search_plain  # many small tasks are worth loading what is compiled
 
 
 @pytest.mark.parametrize("seed", [0, 1])

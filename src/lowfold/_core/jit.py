@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType, ModuleType
@@ -17,6 +18,7 @@ from typing import Any
 log = logging.getLogger("lowfold")
 
 SMALL = 2_000  # points; up to here NumPy takes less time than loading Numba and its loops, half a second warm
+PATIENCE = 50  # small tasks after which loading loops that an earlier process compiled pays
 
 
 def cache_dir() -> Path:
@@ -140,6 +142,7 @@ class Loops:
 
 
 _loaded: dict[str, Loops] = {}
+_spared: Counter[str] = Counter()  # small tasks that were done without the loops
 
 
 def ready(module: str) -> bool:
@@ -184,5 +187,7 @@ def loops_for(module: str, n: int) -> Any:
     Both give the same results, to the bit; what was loaded before changes time alone.
     """
     if n <= SMALL and module not in _loaded:
-        return importlib.import_module(module.replace("_loops", "_plain"))
+        _spared[module] += 1
+        if _spared[module] <= PATIENCE or not ready(module):
+            return importlib.import_module(module.replace("_loops", "_plain"))
     return compiled(module)

@@ -41,7 +41,7 @@ def shared_neighbors(indptr: Ints, indices: Ints, first: int, last: int, enough:
     open_ = np.flatnonzero((rows >= first) & (rows < last) & (indices >= rows) & ~(share > 0))
     A = csr_array((np.ones(len(indices)), indices, indptr), shape=(n, n))
     i, j = rows[open_], indices[open_]
-    common = np.asarray((A[i] * A[j]).sum(axis=1)).ravel()
+    common: Floats = np.asarray((A[i] * A[j]).sum(axis=1), dtype=np.float64).ravel()
     least = np.minimum(degrees[i], degrees[j])
     share[open_] = np.minimum(common, np.floor(enough * least) + 1) / least
 

@@ -21,6 +21,6 @@ def merged(indptr: Ints, members: Ints, factor: Floats, complement: bool, n: int
         products = -products
         products[own == other] += 1.0
     places, at = np.unique(members[own].astype(np.int64) * n + members[other], return_inverse=True)
-    values = np.bincount(at, products, minlength=len(places))  # added up in the order of the patches
+    values: Floats = np.bincount(at, products, minlength=len(places)).astype(np.float64)  # in the order of the patches
     counts = np.bincount(places // n, minlength=n)
     return values, (places % n).astype(np.int32), np.concatenate([[0], np.cumsum(counts)])
