@@ -182,7 +182,7 @@ def compiled(module: str) -> Loops:
 
 
 def loops_for(module: str, n: int) -> Any:
-    """`compiled(module)`, or for few points its twin in NumPy, `_plain` for `_loops`, unless the loops are loaded.
+    """`compiled(module)`, or for few points (and features) n its twin in NumPy, `_plain` for `_loops`, unless the loops are loaded.
 
     Both give the same results, to the bit; what was loaded before changes time alone.
     """

@@ -94,7 +94,7 @@ def _mapped(source: Points, Q: NDArray[np.floating], limit: Floats, itself: bool
         kept = rows != columns
         rows, columns = rows[kept], columns[kept]
     squared = np.empty(len(rows))
-    loops_for(_LOOPS, source.n).pair_distances(G, F, rows, columns, squared)
+    loops_for(_LOOPS, max(F.shape)).pair_distances(G, F, rows, columns, squared)
     distances = np.ldexp(np.sqrt(squared), exponent)
     distances = distances if finish is None else np.asarray(finish(distances), dtype=np.float64)
     return _filtered(rows, columns, distances, limit, len(G), source.n)
@@ -117,7 +117,7 @@ def _tree_candidates(F: AnyFloats, G: AnyFloats, reach: Floats, run: Run) -> tup
 
 def _product_candidates(F: AnyFloats, G: AnyFloats, reach: Floats, run: Run) -> tuple[Ints, Ints]:
     """Blocked matrix products; the limit is widened by the rounding error, the exact test comes after."""
-    loops = loops_for(_LOOPS, len(F))
+    loops = loops_for(_LOOPS, max(F.shape))
     centre = F.mean(axis=0, dtype=np.float64).astype(F.dtype)
     Fc, Gc = F - centre, G - centre
     norms, query_norms = np.einsum("ij,ij->i", Fc, Fc), np.einsum("ij,ij->i", Gc, Gc)

@@ -217,7 +217,7 @@ def _settle(
     if (own >= 0).all():
         found = found[keep].reshape(m, width - 1)
     exact = np.empty(found.shape)
-    loops_for(LOOPS, len(F)).candidate_distances(Q, F, found, exact)
+    loops_for(LOOPS, max(F.shape)).candidate_distances(Q, F, found, exact)
     exact, found = sorted_rows(exact, found)
     certain = np.full(m, True) if complete else exact[:, k - 1] < beyond
     return certain, exact[certain, :k], found[certain, :k]
@@ -226,7 +226,7 @@ def _settle(
 def _brute(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress: Progress) -> Found:
     """Blocked matrix products on centred data, then candidates recomputed and checked against the rounding error."""
     n = len(F)
-    loops = loops_for(LOOPS, n)
+    loops = loops_for(LOOPS, max(F.shape))
     centre = F.mean(axis=0, dtype=np.float64).astype(F.dtype)
     Fc, Qc = F - centre, Q - centre
     norms, query_norms = np.einsum("ij,ij->i", Fc, Fc), np.einsum("ij,ij->i", Qc, Qc)
@@ -275,7 +275,7 @@ def _nearest_among(
     Each product serves both of its points. Tiles of points meet in rounds, as in a tournament: in one round no tile
     meets two others, so that threads never touch the same rows.
     """
-    loops = loops_for(LOOPS, len(F))
+    loops = loops_for(LOOPS, max(F.shape))
     keys = np.full((len(F), width), np.inf, dtype=F.dtype)
     items = np.full(keys.shape, len(F), dtype=np.int64)
     tiles = block_slices(len(F), 512)
@@ -311,7 +311,7 @@ def _tournament(m: int) -> list[list[tuple[int, int]]]:
 
 def exact_rows(F: AnyFloats, Q: AnyFloats, rows: Ints, own: Ints, k: int, run: Run) -> tuple[Floats, Ints]:
     """Rows searched by direct differences over all points."""
-    loops = loops_for(LOOPS, len(F))
+    loops = loops_for(LOOPS, max(F.shape))
     squared, index = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.int64)
     parts = block_slices(len(rows), 64)
 

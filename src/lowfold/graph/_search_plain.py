@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.parallel import block_slices
 from lowfold._core.types import AnyFloats, Floats, Ints
 
 Floating = NDArray[np.floating[Any]]
+ENTRIES = 200_000  # of a block at once: five arrays of that size stay in the cache
 
 
 def candidate_distances(queries: AnyFloats, points: AnyFloats, index: Ints, out: Floats) -> None:
@@ -33,6 +35,11 @@ def pair_distances(queries: AnyFloats, points: AnyFloats, rows: Ints, columns: I
 
 def keep_nearest(block: Floating, first_column: int, own: Ints, keys: Floating, items: Ints) -> None:
     """The k best (distance, index) of each row, of (keys, items) and of the columns of `block`, in no order."""
+    for rows in block_slices(len(block), max(1, ENTRIES // max(block.shape[1], 1))):
+        _keep(block[rows], first_column, own[rows], keys[rows], items[rows])
+
+
+def _keep(block: Floating, first_column: int, own: Ints, keys: Floating, items: Ints) -> None:
     m, width = block.shape
     k = keys.shape[1]
     columns = first_column + np.arange(width)
@@ -58,15 +65,9 @@ def keep_nearest_both(
     """The same for rows and for columns of a tile: block holds -2 <x_r, x_c>."""
     rows, columns = (slice(a, a + size) for a, size in zip((first_row, first_column), block.shape, strict=True))
     d = block + norms[rows, None] + norms[None, columns]
-    _merge(d, first_column, np.arange(rows.start, rows.stop), rows, keys, items)
+    keep_nearest(d, first_column, np.arange(rows.start, rows.stop), keys[rows], items[rows])
     if first_row != first_column:
-        _merge(d.T, first_row, np.arange(columns.start, columns.stop), columns, keys, items)
-
-
-def _merge(d: Floating, first_column: int, own: Ints, rows: slice, keys: Floating, items: Ints) -> None:
-    key, item = keys[rows], items[rows]
-    keep_nearest(d, first_column, own, key, item)
-    keys[rows], items[rows] = key, item
+        keep_nearest(d.T, first_row, np.arange(columns.start, columns.stop), keys[columns], items[columns])
 
 
 def exact_rows(

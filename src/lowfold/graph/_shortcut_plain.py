@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import dijkstra
 from lowfold._core.types import Floats, Ints
 
 SOURCES = 256  # ways of one call: a row of distances to all points each
+ENTRIES = 500_000  # of rows that are compared at once, 10 MB
 
 
 def _rows(indptr: Ints) -> Ints:
@@ -40,10 +41,12 @@ def shared_neighbors(indptr: Ints, indices: Ints, first: int, last: int, enough:
     n, rows, degrees = len(indptr) - 1, _rows(indptr), np.diff(indptr)
     open_ = np.flatnonzero((rows >= first) & (rows < last) & (indices >= rows) & ~(share > 0))
     A = csr_array((np.ones(len(indices)), indices, indptr), shape=(n, n))
-    i, j = rows[open_], indices[open_]
-    common: Floats = np.asarray((A[i] * A[j]).sum(axis=1), dtype=np.float64).ravel()
-    least = np.minimum(degrees[i], degrees[j])
-    share[open_] = np.minimum(common, np.floor(enough * least) + 1) / least
+    looked_at = np.cumsum(degrees[rows[open_]] + degrees[indices[open_]])  # entries of both rows: hubs have many
+    for part in np.split(open_, np.searchsorted(looked_at, np.arange(ENTRIES, looked_at[-1:].sum(), ENTRIES))):
+        i, j = rows[part], indices[part]
+        common: Floats = np.asarray((A[i] * A[j]).sum(axis=1), dtype=np.float64).ravel()
+        least = np.minimum(degrees[i], degrees[j])
+        share[part] = np.minimum(common, np.floor(enough * least) + 1) / least
 
 
 def places(indptr: Ints, indices: Ints, rows: Ints, columns: Ints, out: Ints) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from lowfold._core.jit import loops_for
+from lowfold._core.jit import SMALL, loops_for
 from lowfold._core.operators import SparseOperator
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
@@ -19,6 +19,7 @@ from lowfold._core.types import Floats, Ints
 from lowfold._cuda._device import on_host
 from lowfold.kernels._patches import Patches
 
+FEW_PRODUCTS = 1e6  # of members of patches: 40 MB, and a tenth of a second to sort
 LEAST_ROWS, MOST_BLOCKS = 2048, 64  # rows of a block at least, to outlast handing it out; blocks at most
 
 
@@ -75,7 +76,8 @@ def _merged(alignment: Alignment, run: Run) -> tuple[Floats, Ints, Ints]:
     """Values, columns and pointers of the sum, row by row."""
     patches = alignment.patches
     n = patches.n_points
-    loops = loops_for("lowfold.kernels._alignment_loops", n)
+    products = float(np.square(patches.sizes, dtype=np.float64).sum())  # all of them are held by the twin
+    loops = loops_for("lowfold.kernels._alignment_loops", n if products <= FEW_PRODUCTS else SMALL + 1)
     indptr, members = patches.indptr, patches.members
     factor = np.ascontiguousarray(on_host(alignment.factor))
     if hasattr(loops, "merged"):
