@@ -182,9 +182,10 @@ def compiled(module: str) -> Loops:
 
 
 def loops_for(module: str, n: int) -> Any:
-    """`compiled(module)`, or for few points (and features) n its twin in NumPy, `_plain` for `_loops`, unless the loops are loaded.
+    """`compiled(module)`, or where n is small its twin in NumPy, `_plain` for `_loops`, unless the loops are loaded.
 
-    Both give the same results, to the bit; what was loaded before changes time alone.
+    n counts points, or features where they are more. Both give the same results, to the bit: what was loaded before
+    changes time alone.
     """
     if n <= SMALL and module not in _loaded:
         _spared[module] += 1
