@@ -110,14 +110,15 @@ def test_loops_of_shortcuts(make, seed: int) -> None:
     found = {}
     for module in (compiled(SHORTCUTS), _shortcut_plain):
         share, where = np.zeros(len(graph.indices)), np.empty(60, dtype=np.int64)
-        module.mark_shortest(graph.indptr, graph.lengths, 3, share)
+        third = np.empty(graph.n)
+        module.mth_lengths(graph.indptr, graph.lengths, 3, third)
+        module.shared_neighbors(graph.indptr, graph.indices, graph.lengths, 20, 120, 0.35, third, share)
         module.mirror(graph.indptr, graph.indices, share)
-        module.shared_neighbors(graph.indptr, graph.indices, 20, 120, 0.35, share)
         module.places(graph.indptr, graph.indices, heads, tails, where)
         means, ways = np.empty((60, 2)), np.empty(60)
         module.mean_lengths(graph.indptr, graph.lengths, np.column_stack([tails, heads]), means)
         module.detours(graph.indptr, graph.indices, graph.lengths, mask, tails, heads, reach, 4000, ways)
-        found[module] = share, where, means, ways
+        found[module] = share, third, where, means, ways
     for first, second in zip(*found.values(), strict=True):
         assert np.array_equal(first, second)
 

@@ -17,14 +17,13 @@ def _rows(indptr: Ints) -> Ints:
     return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
 
 
-def mark_shortest(indptr: Ints, lengths: Floats, m: int, marks: Floats) -> None:
-    """Set the marks of the m shortest entries of every row to 1, ties included."""
+def mth_lengths(indptr: Ints, lengths: Floats, m: int, out: Floats) -> None:
+    """out[i] = the m-th smallest length in row i, inf where there are fewer."""
     rows = _rows(indptr)
     order = np.lexsort((lengths, rows))  # rows stay where they are
     place = np.arange(len(lengths)) - indptr[rows]
-    limit = np.full(len(indptr) - 1, np.inf)
-    limit[rows[place == m - 1]] = lengths[order[place == m - 1]]
-    marks[lengths <= limit[rows]] = 1.0
+    out[:] = np.inf
+    out[rows[place == m - 1]] = lengths[order[place == m - 1]]
 
 
 def mirror(indptr: Ints, indices: Ints, values: Floats) -> None:
@@ -33,13 +32,17 @@ def mirror(indptr: Ints, indices: Ints, values: Floats) -> None:
     values[:] = np.maximum(values, values[other])
 
 
-def shared_neighbors(indptr: Ints, indices: Ints, first: int, last: int, enough: float, share: Floats) -> None:
-    """share[e] = |N(i) and N(j)| / min(|N(i)|, |N(j)|) for the entries (i, j), i < j, of rows first..last - 1.
-
-    Entries with a share above 0 stay; the count ends where the share is more than `enough`.
+def shared_neighbors(
+    indptr: Ints, indices: Ints, lengths: Floats, first: int, last: int, enough: float, spared: Floats, share: Floats
+) -> None:
+    """share[e] = |N(i) and N(j)| / min(|N(i)|, |N(j)|) for the entries (i, j), i < j, of rows first..last - 1; 1 for
+    those of at most the length spared[i] or spared[j]. The count ends where the share is more than `enough`.
     """
     n, rows, degrees = len(indptr) - 1, _rows(indptr), np.diff(indptr)
-    open_ = np.flatnonzero((rows >= first) & (rows < last) & (indices >= rows) & ~(share > 0))
+    asked = (rows >= first) & (rows < last) & (indices >= rows)
+    short = lengths <= np.maximum(spared[rows], spared[indices])
+    share[asked & short] = 1.0
+    open_ = np.flatnonzero(asked & ~short)
     A = csr_array((np.ones(len(indices)), indices, indptr), shape=(n, n))
     looked_at = np.cumsum(degrees[rows[open_]] + degrees[indices[open_]])  # entries of both rows: hubs have many
     for part in np.split(open_, np.searchsorted(looked_at, np.arange(ENTRIES, looked_at[-1:].sum(), ENTRIES))):
