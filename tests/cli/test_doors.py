@@ -100,3 +100,9 @@ def test_names_that_people_know_work_on_the_command_line() -> None:
     code, text = run("list", "umap")
     assert code != 0
     assert "compare" in text
+
+
+def test_options_of_the_reader_are_answered_with_their_place() -> None:
+    code, text = run("embed", "table.csv", "-m", "pca", "--out", "y.csv", "--missing", "drop")
+    assert code == 2
+    assert "--read missing=VALUE" in text

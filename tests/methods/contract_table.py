@@ -124,6 +124,11 @@ def featured(model: Any, kernel: Any) -> np.ndarray:
     return Phi @ vectors[:, ::-1][:, : model.embedding_.shape[1]]
 
 
+def tilted(X: np.ndarray) -> np.ndarray:
+    """A density that falls along the first column."""
+    return np.exp(-X[:, 0])
+
+
 def stop_early(step: Any) -> bool:
     """Ends a solver after its third iteration."""
     return bool(step.iteration >= 3)
@@ -316,6 +321,10 @@ CONTRACT: dict[str, Case] = {
             "self_loops": 0.5,
             "t": 3.0,
             "convention": "symmetric",
+            "density": tilted,
+            "target": tilted,
+            "bandwidth": (-0.25, None, {"weights": "variable"}),
+            "tangent_dim": (1, None, {"weights": "variable"}),
             "select": "independent",
             **LANDMARKED,
             "tol": (1e-1, RNG.random((500, 10)), {}),

@@ -10,7 +10,7 @@ import pytest
 
 import lowfold
 from lowfold._core.errors import InvalidInput
-from lowfold.methods._elsewhere import ALSO_KNOWN_AS, PARAMETERS, SCIKIT_LEARN
+from lowfold.methods._elsewhere import ALSO_KNOWN_AS, PARAMETERS, SCIKIT_LEARN, VALUES
 from lowfold.methods.registry import BY_NAME, find
 from lowfold.quality._score import Score
 
@@ -41,6 +41,25 @@ def test_every_other_name_is_of_a_method_and_of_one_only() -> None:
 def test_what_is_not_here_is_answered_with_compare() -> None:
     with pytest.raises(InvalidInput, match="compare"):
         find("umap")
+    for name in ("UMAP", "umap", "PHATE"):
+        with pytest.raises(ImportError, match=f"no {name}; .*compare"):
+            getattr(lowfold, name)
+
+
+def test_values_of_scikit_learn_are_answered() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(InvalidInput, match="metric=False is NonmetricMDS"):
+        lowfold.MetricMDS(2, metric=False).fit(X)
+    with pytest.raises(InvalidInput, match="method='auto'"):
+        lowfold.TSNE(2, method="barnes_hut").fit(X)
+    limits = {name: limit for entry in BY_NAME for name, limit in getattr(lowfold, entry).limits.items()}
+    for (name, value), advice in VALUES.items():
+        assert name in limits, name
+        for word in advice.replace(",", " ").replace(":", " ").split():
+            told, equals, new = word.partition("=")
+            if equals and told == name and new.startswith("'"):
+                allowed = [getattr(lowfold, entry).limits.get(name, ()) for entry in BY_NAME]
+                assert any(limit.allows(new.strip("'")) for every in allowed for limit in every), (value, advice)
 
 
 @pytest.mark.parametrize("name", sorted(SCIKIT_LEARN))
@@ -67,11 +86,23 @@ def test_names_of_scikit_learn_answer_with_the_name_to_use(name: str) -> None:
         ("PCA", "whiten", "normalization='unit'"),
         ("KernelPCA", "fit_inverse_transform", "preimage='ridge'"),
         ("PCA", "batch_size", "partial_fit"),
+        ("SparsePCA", "method", "nothing: coordinates"),
+        ("SpectralClustering", "n_components", "as many eigenvectors as clusters"),
     ],
 )
 def test_parameters_of_scikit_learn_are_answered(method: str, parameter: str, words: str) -> None:
     with pytest.raises(TypeError, match=f"for {parameter} use .*{words}".replace("(", "[(]")):
         getattr(lowfold, method)(**{parameter: 1})
+
+
+def test_attributes_and_places_of_scikit_learn_are_answered() -> None:
+    model = lowfold.Isomap(2)
+    with pytest.raises(AttributeError, match="'Isomap' object has no attribute 'nbrs_'; neighbours are in graph_"):
+        _ = model.nbrs_
+    with pytest.raises(AttributeError, match=r"'Isomap' object has no attribute 'nothing'$"):
+        _ = model.nothing
+    with pytest.raises(TypeError, match="only n_components is given by place"):
+        lowfold.Isomap(10, 2)
 
 
 def test_advice_names_parameters_that_exist() -> None:

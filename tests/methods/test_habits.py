@@ -156,3 +156,32 @@ def test_parts_that_do_not_fit_are_refused_at_load(name: str, spoil, tmp_path) -
     lowfold.save(tmp_path / "forged.lowfold", model)
     with pytest.raises(InvalidInput, match=r"is damaged|must be a matrix"):
         lowfold.load(tmp_path / "forged.lowfold")
+
+
+def test_fitted_values_have_the_names_that_scikit_learn_gives_them() -> None:
+    X = np.random.default_rng(0).uniform(size=(40, 3))
+    D = lowfold.metrics.pairwise(X)
+    for method in (lowfold.ClassicalMDS, lowfold.MetricMDS, lowfold.NonmetricMDS):
+        assert np.allclose(method(2).fit(X).dissimilarity_matrix_, D)
+        assert np.allclose(method(2, metric="precomputed").fit(D).dissimilarity_matrix_, D)
+    assert lowfold.Isomap(2).fit(X).dist_matrix_.shape == (40, 40)
+    assert lowfold.LaplacianEigenmaps(2).fit(X).affinity_matrix_.shape == (40, 40)
+    assert lowfold.SpectralClustering(2).fit(X).affinity_matrix_.shape == (40, 40)
+    assert lowfold.KernelPCA(2).fit(X).eigenvectors_.shape == (40, 2)
+    assert lowfold.NMF(2).fit(X).reconstruction_err_ > 0
+    gaps = lowfold.MetricMDS(2).fit(lowfold.graph.find_neighbors(X, n_neighbors=10).union())
+    with pytest.raises(InvalidInput, match="not all pairs"):
+        _ = gaps.dissimilarity_matrix_
+
+
+def test_kernel_pca_without_a_number_has_all_that_exist() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    model = lowfold.KernelPCA(None, kernel="linear").fit(X)
+    assert model.embedding_.shape == (30, 4)
+    assert model.transform(X + 0.1).shape == (30, 4)
+    assert np.isclose(model.explained_variance_ratio_.sum(), 1)
+    few = lowfold.KernelPCA(2, kernel="linear").fit(X)
+    assert np.allclose(np.abs(model.embedding_[:, :2]), np.abs(few.embedding_))
+    assert lowfold.KernelPCA(None, kernel="rbf", center=False).fit(X).embedding_.shape == (30, 30)
+    with pytest.raises(InvalidInput, match="all eigenvectors, of up to 5000 points"):
+        lowfold.KernelPCA(None).fit(np.zeros((5001, 1)) + np.arange(5001)[:, None])

@@ -66,3 +66,9 @@ def test_covariance_of_the_model_is_that_of_scikit_learn(d: int) -> None:
     X = np.random.default_rng(d).normal(size=(40, 5)) * [1, 2, 3, 4, 5]
     expected = decomposition.PCA(d).fit(X).get_covariance()
     assert np.allclose(lowfold.PCA(d).fit(X).get_covariance(), expected)
+    assert np.allclose(lowfold.PCA(d).fit(X).get_precision() @ expected, np.eye(len(expected)), atol=1e-6)
+
+
+def test_evidence_does_not_count_repeated_columns() -> None:
+    X = np.random.default_rng(0).normal(size=(100, 1)) * np.arange(1, 21)
+    assert lowfold.PCA("mle").fit(X).n_components_ == 1

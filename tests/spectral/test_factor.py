@@ -17,6 +17,12 @@ from lowfold.spectral import smallest
 from lowfold.spectral._factor import count_fill, factorise
 
 
+@pytest.fixture(autouse=True)
+def _own_factor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Matrices here are small, and are to be factored by what large ones are."""
+    monkeypatch.setattr("lowfold.spectral._factor.SMALL", 0)
+
+
 def grid(*sides: int) -> sp.csr_array:
     example = grid_graph(*sides)
     return laplacian(Weights.unit(Graph.from_edges(example.n, example.edges))).matrix
@@ -132,3 +138,16 @@ def test_a_nearly_singular_matrix_is_inverted_off_its_null_space(shift: float) -
     x -= x.mean(axis=0)
     found = factorise(A, shift, count_fill(A))(A @ x)
     np.testing.assert_allclose(found - found.mean(axis=0), x, atol=1e-8)
+
+
+def test_superlu_solves_what_the_fronts_solve(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = grid(20, 30)
+    b = np.random.default_rng(0).normal(size=(600, 3))
+    own = factorise(A, 1e-3, count_fill(A))(b)
+    monkeypatch.setattr("lowfold.spectral._factor.SMALL", 2_000)
+    fill = count_fill(A)
+    assert fill.tree is None
+    assert fill.feasible
+    assert np.allclose(factorise(A, 1e-3, fill)(b), own, rtol=1e-9)
+    with config_context(memory="2MB"), pytest.raises(SolverFailed, match="too many"):
+        factorise(A, 1e-3, count_fill(A))

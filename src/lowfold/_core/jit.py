@@ -9,12 +9,16 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
 log = logging.getLogger("lowfold")
+
+SMALL = 2_000  # points; up to here NumPy takes less time than loading Numba and its loops, half a second warm
+PATIENCE = 50  # small tasks after which loading loops that an earlier process compiled pays
 
 
 def cache_dir() -> Path:
@@ -138,6 +142,7 @@ class Loops:
 
 
 _loaded: dict[str, Loops] = {}
+_spared: Counter[str] = Counter()  # small tasks that were done without the loops
 
 
 def ready(module: str) -> bool:
@@ -174,3 +179,16 @@ def compiled(module: str) -> Loops:
     log.info("%s loaded in %.1f s; its loops compile on first use", module, time.perf_counter() - start)
     _loaded[module] = Loops(loaded)
     return _loaded[module]
+
+
+def loops_for(module: str, n: int) -> Any:
+    """`compiled(module)`, or where n is small its twin in NumPy, `_plain` for `_loops`, unless the loops are loaded.
+
+    n counts points, or features where they are more. Both give the same results, to the bit: what was loaded before
+    changes time alone.
+    """
+    if n <= SMALL and module not in _loaded:
+        _spared[module] += 1
+        if _spared[module] <= PATIENCE or not ready(module):
+            return importlib.import_module(module.replace("_loops", "_plain"))
+    return compiled(module)

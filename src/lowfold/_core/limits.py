@@ -231,8 +231,10 @@ class Jobs:
 Limits = Mapping[str, tuple[Limit, ...]]
 
 
-def check_limits(owner: str, values: Mapping[str, object], limits: Limits) -> None:
-    """Raise the sentence for the first value outside its limits.
+def check_limits(
+    owner: str, values: Mapping[str, object], limits: Limits, advice: Mapping[tuple[str, Any], str] | None = None
+) -> None:
+    """Raise the sentence for the first value outside its limits, with the advice for this name and value.
 
     >>> check_limits("Isomap", {"n_neighbors": 0}, {"n_neighbors": (Int(1), Null())})
     Traceback (most recent call last):
@@ -243,4 +245,6 @@ def check_limits(owner: str, values: Mapping[str, object], limits: Limits) -> No
         if not any(limit.allows(value) for limit in allowed):
             words = " or ".join(limit.words() for limit in allowed)
             shown = repr(value) if len(repr(value)) <= 80 else f"{type(value).__name__} {repr(value)[:60]}..."
-            raise InvalidInput(f"{name} of {owner} must be {words}; got {shown}")
+            plain = isinstance(value, (str, int, float, type(None)))
+            more = (advice or {}).get((name, value)) if plain else None
+            raise InvalidInput(f"{name} of {owner} must be {words}; got {shown}{'' if more is None else f'; {more}'}")

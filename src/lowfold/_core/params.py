@@ -130,7 +130,9 @@ def _constructor(cls: type[Declared]) -> Callable[..., None]:
         try:
             bound = signature.bind(self, *args, **kwargs)
         except TypeError as error:
-            known = [f"; for {name} use {cls.elsewhere[name]}" for name in kwargs if _foreign(cls, name)]
+            known = [f"; for {name} use {told}" for name in kwargs if (told := _foreign(cls, name))]
+            if len(args) > 1:
+                known.append(f"; only {next(iter(cls.parameters))} is given by place, the others by name")
             words = f"{cls.__name__}: {error}{''.join(known)}"
             raise TypeError(f"{words}; its parameters are {', '.join(cls.parameters)}") from None
         for name, declared in cls.parameters.items():
@@ -142,8 +144,10 @@ def _constructor(cls: type[Declared]) -> Callable[..., None]:
     return __init__
 
 
-def _foreign(cls: type[Declared], name: str) -> bool:
-    return name in cls.elsewhere and name not in cls.parameters
+def _foreign(cls: type[Declared], name: str) -> str | None:
+    """What to write for a parameter of another library, of this class or of any; None for its own."""
+    own = name in cls.parameters
+    return None if own else cls.elsewhere.get(f"{cls.__name__}.{name}") or cls.elsewhere.get(name)
 
 
 def _documented(doc: str, parameters: Mapping[str, Param]) -> str:

@@ -15,6 +15,7 @@ import typer
 from lowfold._core.errors import LowfoldError
 
 OK, USER, USAGE, INTERRUPTED = 0, 1, 2, 130
+OF_READER = ("missing", "delimiter", "decimal", "columns", "variable")
 
 UsageError: Any = typer.BadParameter.__bases__[0]  # click's own class, which newer Typer carries inside itself
 
@@ -35,7 +36,7 @@ def guarded(command: Callable[[], Any], args: Sequence[str]) -> int:
     except UsageError as error:
         _trace(args)
         where = getattr(getattr(error, "ctx", None), "command_path", "lowfold")
-        return _say(f"{_one_line(error.format_message())} (see {where} --help)", USAGE)
+        return _say(f"{_advised(_one_line(error.format_message()))} (see {where} --help)", USAGE)
     except MemoryError as error:
         _trace(args)
         return _say(_one_line(error) or "there is not enough memory; try lowfold plan, or another method", USER)
@@ -45,6 +46,12 @@ def guarded(command: Callable[[], Any], args: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001 - a defect of lowfold: said so, without a page of trace
         _trace(args)
         return _say(f"this is a defect of lowfold: {type(error).__name__}: {_one_line(error)}; see --debug", USER)
+
+
+def _advised(words: str) -> str:
+    """An option of the reader that was typed as one of the command is answered with its place."""
+    asked = next((name for name in OF_READER if words.startswith(f"No such option: --{name}")), None)
+    return words if asked is None else f"No such option: --{asked}; it belongs to the reader: --read {asked}=VALUE"
 
 
 def wrong_usage(words: str) -> NoReturn:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowfold._core.jit import compiled
+from lowfold._core.jit import loops_for
 from lowfold._core.parallel import STACKED, block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, AnyInts, Floats, Ints
@@ -93,7 +93,7 @@ def _rising(graph: Graph, X: AnyFloats, d: int, run: Run) -> Mask:
         rise[entries] = _rises(X, part.start + row, graph.indices[entries], planes[row], noise[row])
 
     run_blocks(work, len(parts), n_jobs=run.n_jobs)
-    compiled(LOOPS).mirror(graph.indptr, graph.indices, rise)
+    loops_for(LOOPS, graph.n).mirror(graph.indptr, graph.indices, rise)
     return np.asarray(rise > 0)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.jit import compiled
+from lowfold._core.jit import loops_for
 from lowfold._core.parallel import COPIED, TABLED, block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
@@ -82,7 +82,7 @@ def near_entries(graph: Graph) -> Mask:
 def mth_lengths(graph: Graph, m: int) -> Floats:
     """The m-th smallest length of every vertex, inf where there are fewer."""
     out = np.empty(graph.n)
-    compiled(LOOPS).mth_lengths(graph.indptr, graph.lengths, m, out)
+    loops_for(LOOPS, graph.n).mth_lengths(graph.indptr, graph.lengths, m, out)
     return out
 
 
@@ -109,13 +109,13 @@ def mirrored(graph: Graph, entries: Ints) -> Ints:
     """Where (j, i) stands for the entries (i, j)."""
     out = np.empty(len(entries), dtype=np.int64)
     ends = ends_of(graph, entries)
-    compiled(LOOPS).places(graph.indptr, graph.indices, ends[:, 1], ends[:, 0], out)
+    loops_for(LOOPS, graph.n).places(graph.indptr, graph.indices, ends[:, 1], ends[:, 0], out)
     return out
 
 
 def long_way(graph: Graph, kept: Mask, edges: Ints, factor: float, run: Run) -> Mask:
     """Whether the ends of each entry are more than DETOUR times its length apart along the kept entries."""
-    loops = compiled(LOOPS)
+    loops = loops_for(LOOPS, graph.n)
     ends, usual = ends_of(graph, edges), np.empty((len(edges), 2))
     loops.mean_lengths(graph.indptr, graph.lengths, ends, usual)
     reach = factor * np.maximum(graph.lengths[edges], usual.max(axis=1))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from lowfold._core.jit import compiled
+from lowfold._core.jit import loops_for
 from lowfold._core.memory import require
 from lowfold._core.parallel import TABLED, block_slices, resolve_jobs, run_blocks
 from lowfold._core.run import Run
@@ -103,7 +103,7 @@ def _mapped(source: Points, Q: NDArray[np.floating], limit: Floats, itself: bool
         kept = rows != columns
         rows, columns = rows[kept], columns[kept]
     squared = np.empty(len(rows))
-    compiled(_LOOPS).pair_distances(G, F, rows, columns, squared)
+    loops_for(_LOOPS, max(F.shape)).pair_distances(G, F, rows, columns, squared)
     distances = np.ldexp(np.sqrt(squared), exponent)
     distances = distances if finish is None else np.asarray(finish(distances), dtype=np.float64)
     return _filtered(rows, columns, distances, limit, len(G), source.n)
@@ -126,7 +126,7 @@ def _tree_candidates(F: AnyFloats, G: AnyFloats, reach: Floats, run: Run) -> tup
 
 def _product_candidates(F: AnyFloats, G: AnyFloats, reach: Floats, run: Run) -> tuple[Ints, Ints]:
     """Blocked matrix products; the limit is widened by the rounding error, the exact test comes after."""
-    loops = compiled(_LOOPS)
+    loops = loops_for(_LOOPS, max(F.shape))
     centre = F.mean(axis=0, dtype=np.float64).astype(F.dtype)
     Fc, Gc = F - centre, G - centre
     norms, query_norms = np.einsum("ij,ij->i", Fc, Fc), np.einsum("ij,ij->i", Gc, Gc)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.jit import compiled
+from lowfold._core.jit import loops_for
 from lowfold._core.parallel import TABLED, Progress, block_slices, resolve_jobs, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.stages import stage_key
@@ -219,7 +219,7 @@ def _settle(
     if (own >= 0).all():
         found = found[keep].reshape(m, width - 1)
     exact = np.empty(found.shape)
-    compiled(LOOPS).candidate_distances(Q, F, found, exact)
+    loops_for(LOOPS, max(F.shape)).candidate_distances(Q, F, found, exact)
     exact, found = sorted_rows(exact, found)
     certain = np.full(m, True) if complete else exact[:, k - 1] < beyond
     return certain, exact[certain, :k], found[certain, :k]
@@ -227,8 +227,8 @@ def _settle(
 
 def _brute(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress: Progress) -> Found:
     """Blocked matrix products on centred data, then candidates recomputed and checked against the rounding error."""
-    loops = compiled(LOOPS)
     n = len(F)
+    loops = loops_for(LOOPS, max(F.shape))
     centre = F.mean(axis=0, dtype=np.float64).astype(F.dtype)
     Fc, Qc = F - centre, Q - centre
     norms, query_norms = np.einsum("ij,ij->i", Fc, Fc), np.einsum("ij,ij->i", Qc, Qc)
@@ -277,7 +277,7 @@ def _nearest_among(
     Each product serves both of its points. Tiles of points meet in rounds, as in a tournament: in one round no tile
     meets two others, so that threads never touch the same rows.
     """
-    loops = compiled(LOOPS)
+    loops = loops_for(LOOPS, max(F.shape))
     keys = np.full((len(F), width), np.inf, dtype=F.dtype)
     items = np.full(keys.shape, len(F), dtype=np.int64)
     tiles = block_slices(len(F), 512)
@@ -313,7 +313,7 @@ def _tournament(m: int) -> list[list[tuple[int, int]]]:
 
 def exact_rows(F: AnyFloats, Q: AnyFloats, rows: Ints, own: Ints, k: int, run: Run) -> tuple[Floats, Ints]:
     """Rows searched by direct differences over all points."""
-    loops = compiled(LOOPS)
+    loops = loops_for(LOOPS, max(F.shape))
     squared, index = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.int64)
     parts = block_slices(len(rows), 64)
 
@@ -368,8 +368,8 @@ def _select_rows(D: NDArray[np.floating], k: int, *, own: bool, run: Run) -> Nei
 
 
 def _pick(D: NDArray[np.floating], k: int, own: Ints) -> Neighbors:
-    loops = compiled(LOOPS)
     n = D.shape[1]
+    loops = loops_for(LOOPS, n)
     keys = np.full((len(D), k), np.inf)
     items = np.full((len(D), k), n, dtype=np.int64)
     loops.keep_nearest(np.ascontiguousarray(D, dtype=np.float64), 0, own, keys, items)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.jit import compiled
+from lowfold._core.jit import loops_for
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
@@ -145,7 +145,7 @@ def _limit(share: Floats) -> float:
 
 def _shares(graph: Graph, run: Run) -> Floats:
     """What the ends of every entry share of their neighbours; 1 for the shortest edges of a vertex."""
-    loops = compiled(LOOPS)
+    loops = loops_for(LOOPS, graph.n)
     share = np.zeros(len(graph.indices))
     blocks = block_slices(graph.n, ROWS)
     rows, spared = (graph.indptr, graph.indices, graph.lengths), mth_lengths(graph, SPARED)

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from lowfold._core.jit import compiled
+from lowfold._core.jit import SMALL, loops_for
 from lowfold._core.operators import SparseOperator
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
-from lowfold._core.types import Floats
+from lowfold._core.types import Floats, Ints
 from lowfold._cuda._device import on_host
 from lowfold.kernels._patches import Patches
 
+FEW_PRODUCTS = 1e6  # of members of patches: 40 MB, and a tenth of a second to sort
 LEAST_ROWS, MOST_BLOCKS = 2048, 64  # rows of a block at least, to outlast handing it out; blocks at most
 
 
@@ -63,11 +64,24 @@ def align(alignment: Alignment, *, run: Run | None = None) -> SparseOperator:
             found = align_on_device(alignment.patches, alignment.factor, alignment.complement, run)
         if found is not None:
             return found
-    loops = compiled("lowfold.kernels._alignment_loops")
+    with run.stage("alignment kernel"):
+        values, columns, pointers = _merged(alignment, run)
+    n = alignment.patches.n_points
+    # SciPy would widen the indices to the type of the pointers.
+    narrow = pointers if pointers[-1] > np.iinfo(np.int32).max else pointers.astype(np.int32)
+    return SparseOperator(csr_array((values, columns, narrow), shape=(n, n)), psd=True, n_jobs=run.n_jobs)
+
+
+def _merged(alignment: Alignment, run: Run) -> tuple[Floats, Ints, Ints]:
+    """Values, columns and pointers of the sum, row by row."""
     patches = alignment.patches
     n = patches.n_points
+    products = float(np.square(patches.sizes, dtype=np.float64).sum())  # all of them are held by the twin
+    loops = loops_for("lowfold.kernels._alignment_loops", n if products <= FEW_PRODUCTS else SMALL + 1)
     indptr, members = patches.indptr, patches.members
     factor = np.ascontiguousarray(on_host(alignment.factor))
+    if hasattr(loops, "merged"):
+        return loops.merged(indptr, members, factor, alignment.complement, n)  # type: ignore[no-any-return]
     start, owner, entry = loops.containing(indptr, members, n)
     order = loops.walk(indptr, members, n)
     counts = np.zeros(n, dtype=np.int64)
@@ -93,14 +107,11 @@ def align(alignment: Alignment, *, run: Run | None = None) -> SparseOperator:
             values,
         )
 
-    with run.stage("alignment kernel"):
-        run_blocks(count, len(blocks), n_jobs=run.n_jobs)
-        pointers = np.concatenate([[0], np.cumsum(counts)])
-        columns, values = np.empty(pointers[-1], dtype=np.int32), np.empty(pointers[-1])
-        run_blocks(fill, len(blocks), n_jobs=run.n_jobs)
-    # SciPy would widen the indices to the type of the pointers.
-    narrow = pointers if pointers[-1] > np.iinfo(np.int32).max else pointers.astype(np.int32)
-    return SparseOperator(csr_array((values, columns, narrow), shape=(n, n)), psd=True, n_jobs=run.n_jobs)
+    run_blocks(count, len(blocks), n_jobs=run.n_jobs)
+    pointers = np.concatenate([[0], np.cumsum(counts)])
+    columns, values = np.empty(pointers[-1], dtype=np.int32), np.empty(pointers[-1])
+    run_blocks(fill, len(blocks), n_jobs=run.n_jobs)
+    return values, columns, pointers
 
 
 def kernel_sum(first: SparseOperator, second: SparseOperator) -> SparseOperator:

@@ -24,11 +24,13 @@ from lowfold._cuda._tree import row_of_entry
 from lowfold.graph._reach import lengths_in_widths
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._gaussian import auto_scale
+from lowfold.kernels._measure import Measure
 
 DECAY = 2.0  # -log of the weight at the common reach: the scale is then the mean d^2 of points spread over a disc
 # Of the largest weight: K = A A' from a product in float64 is uneven by 1e-13 or so, a transposed or one-sided matrix
 # by whole weights. The walk needs one weight for both directions, and which is right cannot be known here.
 ASYMMETRY = 1e-10
+LOCAL = ("self_tuning", "variable")  # weights whose scale is the product of one at each end
 CURVE = 200_000  # edges for the curve of `slope_scale`: evenly chosen among the sorted, they tell it as all do
 
 
@@ -38,13 +40,17 @@ class Profile:
 
     weights  "heat": exp(-d^2 / scale); "self_tuning": exp(-d^2 / (t_x t_y scale)); "binary": 1; or a function h, which
              gives h(d^2 / scale)
-    local    t_j of the training points, their distance to the `tuning`-th nearest other point, for "self_tuning";
-             with other weights how many times wider than `scale` the kernel is at each point, or None for nowhere
+    local    t_j of the training points, their distance to the `tuning`-th nearest other point, for "self_tuning"; their
+             width rho_j for "variable", which is weighed alike; with other weights how many times wider than `scale`
+             the kernel is at each point, or None for nowhere
+    logs, d  log rho before it was averaged, and the dimension of the data, for "variable"
     """
 
     weights: str | Callable[[Floats], Floats]
     scale: float
     local: Floats | None = None
+    logs: Floats | None = None
+    d: int = 0
 
     def __call__(self, squared: Floats, product: Floats | float = 1.0) -> Floats:
         """Weights of pairs with these squared distances; `product` is `joint` of their ends where scales are local."""
@@ -65,7 +71,7 @@ class Profile:
 
     def joint(self, x: Floats, y: Floats) -> Floats:
         """t_x t_y; the square of the wider of two widths, so that a far point hangs on its neighbours by theirs."""
-        return np.asarray(x * y if self.weights == "self_tuning" else np.maximum(x, y) ** 2)
+        return np.asarray(x * y if self.weights in LOCAL else np.maximum(x, y) ** 2)
 
     def itself(self) -> float:
         """k(x, x)."""
@@ -83,7 +89,8 @@ class Profile:
 class Walk:
     """The Markov chain P = D^-1 K~ with K~_ij = K_ij / (q_i q_j)^alpha, q = K 1, D = diag(K~ 1).
 
-    `operator` is S = D^-1/2 K~ D^-1/2, which is symmetric, has P's eigenvalues, and 1 as its largest.
+    `operator` is S = D^-1/2 K~ D^-1/2, which is symmetric, has P's eigenvalues, and 1 as its largest. A walk that waits
+    (`Measure.pace` p) is I - p (I - P), with D / p in place of D.
     """
 
     operator: SparseOperator | DenseOperator
@@ -119,30 +126,51 @@ class Walk:
         return csr_array(diags_array(1 / root) @ self.operator.matrix @ diags_array(root))
 
 
-def walk_of(graph: Graph, profile: Profile, loops: float, *, alpha: float, n_jobs: int | None = None) -> Walk:
+def walk_of(
+    graph: Graph,
+    profile: Profile,
+    loops: float,
+    *,
+    alpha: float,
+    measure: Measure | None = None,
+    n_jobs: int | None = None,
+) -> Walk:
     """The walk by a profile of the lengths; where a device has these, the weights are made there and stay."""
     device = holding(graph.lengths)
-    if device is not None and profile.weights != "heat":
-        on_cpu("the weights of a walk", "only heat has a twin on the device")
+    if device is not None and (profile.weights != "heat" or measure is not None):
+        on_cpu("the weights of a walk", "only heat has a twin on the device, and no measure but its own")
         device = None
     if device is None:
-        return markov(graph, profile.of_graph(graph), loops, alpha=alpha, n_jobs=n_jobs)
+        return markov(graph, profile.of_graph(graph), loops, alpha=alpha, measure=measure, n_jobs=n_jobs)
     lengths = lengths_in_widths(device, graph, profile.local)
     return _markov_on_device(device, graph, device.xp.exp(-(lengths**2) / profile.scale), loops, alpha, n_jobs)
 
 
-def markov(graph: Graph, values: Floats, loops: float, *, alpha: float, n_jobs: int | None = None) -> Walk:
+def markov(
+    graph: Graph,
+    values: Floats,
+    loops: float,
+    *,
+    alpha: float,
+    measure: Measure | None = None,
+    n_jobs: int | None = None,
+) -> Walk:
     """The walk on the edges of a graph with weights `values` and self-loops of weight `loops`."""
+    measure = measure or Measure()
     rows, columns = graph.rows(), graph.indices
-    q = _positive(np.bincount(rows, values, minlength=graph.n) + loops)
-    a = q**-alpha
+    q = measure.densities(_positive(np.bincount(rows, values, minlength=graph.n) + loops))
+    a, pace = measure.factors(q, alpha), measure.pace()
     tilde = values * (a[rows] * a[columns])  # grouped so that rounding keeps the symmetry
     d = np.bincount(rows, tilde, minlength=graph.n) + loops * a * a
-    s = 1.0 / np.sqrt(d)
+    m = d if pace is None else d / pace
+    s = 1.0 / np.sqrt(m)
     S = graph.to_scipy(tilde * (s[rows] * s[columns]))
-    if loops > 0:
-        S = csr_array(S + diags_array(loops * a * a / d, format="csr"))
-    return Walk(SparseOperator(S, bound=1.0, n_jobs=n_jobs), q, d)
+    itself = loops * a * a / d
+    if pace is not None:
+        itself = 1.0 - pace * (1.0 - itself)
+    if loops > 0 or pace is not None:
+        S = csr_array(S + diags_array(itself, format="csr"))
+    return Walk(SparseOperator(S, bound=1.0, n_jobs=n_jobs), q, m)
 
 
 def _markov_on_device(device: Device, graph: Graph, k: Array, loops: float, alpha: float, n_jobs: int | None) -> Walk:
@@ -160,17 +188,21 @@ def _markov_on_device(device: Device, graph: Graph, k: Array, loops: float, alph
     return Walk(DeviceSparse(device, *parts, bound=1.0, n_jobs=n_jobs), densities, np.asarray(device.get(d)))
 
 
-def markov_dense(K: Floats, *, alpha: float, n_jobs: int | None = None) -> Walk:
+def markov_dense(K: Floats, *, alpha: float, measure: Measure | None = None, n_jobs: int | None = None) -> Walk:
     """The walk of a whole symmetric matrix of weights, which is overwritten."""
-    q = _positive(K.sum(axis=1))
-    a = q**-alpha
+    measure = measure or Measure()
+    q = measure.densities(_positive(K.sum(axis=1)))
+    a, pace = measure.factors(q, alpha), measure.pace()
     K *= a[:, None]
     K *= a[None, :]
     d = K.sum(axis=1)
-    s = 1.0 / np.sqrt(d)
+    m = d if pace is None else d / pace
+    s = 1.0 / np.sqrt(m)
     K *= s[:, None]
     K *= s[None, :]
-    return Walk(DenseOperator(K, bound=1.0, n_jobs=n_jobs), q, d)
+    if pace is not None:
+        K[np.diag_indices_from(K)] += 1.0 - pace
+    return Walk(DenseOperator(K, bound=1.0, n_jobs=n_jobs), q, m)
 
 
 def complete_weights(distances: NDArray[np.floating], profile: Profile, loops: float) -> Floats:

@@ -12,6 +12,7 @@ from lowfold._core.types import Floats
 from lowfold.lowrank._principal import Axes
 
 TINY = np.finfo(float).tiny
+ROUNDED = 1e-13  # of the largest variance: less is rounding of a direction that the data do not have
 
 
 def components_to_compute(asked: int | float | str | None, n: int, D: int) -> int:
@@ -52,7 +53,8 @@ def minka_dimension(values: Floats, n: int, D: int) -> int:
             "use a share of the variance, n_components=0.95"
         )
     floor = np.finfo(float).eps * max(float(values[0]), TINY)
-    evidence = [_log_evidence(np.maximum(values, floor), k, n) for k in range(1, D)]
+    rank = max(1, int((values > ROUNDED * values[0]).sum()))  # repeated columns add none
+    evidence = [_log_evidence(np.maximum(values, floor), k, n) for k in range(1, min(D, rank + 1))]
     return int(np.argmax(evidence)) + 1 if evidence else 1
 
 

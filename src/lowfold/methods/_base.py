@@ -25,6 +25,7 @@ from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.run import Run
 from lowfold.graph._reading import check_range, in_memory, is_precomputed
+from lowfold.methods._elsewhere import VALUES
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._in_blocks import InBlocks, mapped_rows, never
 from lowfold.methods._input import AnySource, Reader, answer_in_kind
@@ -88,7 +89,7 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
         """Embed the rows of X. y is ignored, except by supervised methods."""
-        check_limits(type(self).__name__, self.get_params(deep=False), self.limits)
+        check_limits(type(self).__name__, self.get_params(deep=False), self.limits, VALUES)
         data = self.reader.data(self, X, y if self.supervised else None)
         self._check(data)
         with single_threaded_blas(), watched(self) as watch:

@@ -79,6 +79,11 @@ def _first_step(model: Any, walk: Walk, X: Any) -> tuple[Floats, Floats]:
     new = np.flatnonzero(~known)
     if len(new) == 0:
         return rows, degrees
+    if model.weights == "variable":
+        raise InvalidInput(
+            "kind='diffusion' knows training points alone with weights='variable': at a new one the walk waits; use "
+            "kind='embedding'"
+        )
     part = take(queries, new)
     found = neighbors_of(trained, part, run)
     K = model._extend.rows(trained, part, found, run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 ALSO_KNOWN_AS: Mapping[str, tuple[str, ...]] = {
     "PCA": ("truncated SVD", "incremental PCA", "principal component analysis", "SVD", "LSA"),
@@ -39,6 +40,11 @@ ALSO_KNOWN_AS: Mapping[str, tuple[str, ...]] = {
 NOT_HERE = ("UMAP", "PHATE", "TriMap", "PaCMAP", "densMAP", "LargeVis", "ForceAtlas2")
 """Methods that lowfold does not have: `compare` measures any estimator beside its own."""
 
+NO_SUCH = (
+    "lowfold has no {name}; `lowfold.compare` takes any estimator with fit_transform and measures it beside lowfold's "
+    "own, TSNE and LaplacianEigenmaps are near to it"
+)
+
 SCIKIT_LEARN: Mapping[str, str] = {
     "SpectralEmbedding": "lowfold.LaplacianEigenmaps (affinity='precomputed' is metric='precomputed_affinity')",
     "LocallyLinearEmbedding": "lowfold.LLE; method='modified', 'hessian' and 'ltsa' are ModifiedLLE, HessianLLE, LTSA",
@@ -56,6 +62,13 @@ SCIKIT_LEARN: Mapping[str, str] = {
     "spectral_embedding": "lowfold.LaplacianEigenmaps(metric='precomputed_affinity').fit_transform(affinity)",
     "locally_linear_embedding": "lowfold.LLE(...).fit_transform(X)",
     "trustworthiness": "lowfold.quality.trustworthiness",
+    "spectral_clustering": "lowfold.SpectralClustering(metric='precomputed_affinity').fit(affinity).labels_",
+    "fastica": "lowfold.ICA(...).fit_transform(X)",
+    "non_negative_factorization": "lowfold.NMF(...).fit(X): embedding_ and components_",
+    "manifold": "lowfold.Isomap, lowfold.TSNE and so on: all methods stand in lowfold itself",
+    "decomposition": "lowfold.PCA, lowfold.NMF and so on: all methods stand in lowfold itself",
+    "random_projection": "lowfold.RandomProjection; all methods stand in lowfold itself",
+    "cluster": "lowfold.SpectralClustering; all methods stand in lowfold itself",
 }
 """scikit-learn's names that code written for it imports, and what to write."""
 
@@ -66,6 +79,7 @@ PARAMETERS: Mapping[str, str] = {
     "angle": "nothing: repulsion is exact, or interpolated with method='fft'",
     "batch_size": "partial_fit(X) or fit_blocks(blocks)",
     "components": "landmarks=",
+    "compute_inverse_components": "nothing: inverse_transform is always there",
     "copy": "nothing: X is never changed",
     "copy_X": "nothing: X is never changed and the model keeps a copy",
     "dense_output": "nothing: the output is dense",
@@ -97,5 +111,56 @@ PARAMETERS: Mapping[str, str] = {
     "svd_solver": "solver= ('full' is 'svd', 'covariance_eigh' is 'covariance', 'arpack' and 'randomized' 'krylov')",
     "whiten": "normalization='unit'",
     "whiten_solver": "nothing: whitening goes by the shape of X",
+    "ICA.whiten": "nothing: components have unit variance",
+    "ICA.w_init": "random_state=",
+    "SparsePCA.method": "nothing: coordinates are updated in turn",
+    "SparsePCA.U_init": "nothing: it starts from the principal components",
+    "SparsePCA.V_init": "nothing: it starts from the principal components",
+    "SpectralClustering.coef0": "metric='precomputed_affinity' with the matrix of the kernel",
+    "SpectralClustering.degree": "metric='precomputed_affinity' with the matrix of the kernel",
+    "SpectralClustering.kernel_params": "metric='precomputed_affinity' with the matrix of the kernel",
+    "SpectralClustering.n_components": "nothing: there are as many eigenvectors as clusters",
 }
-"""scikit-learn's parameters that have another name here, and what to write."""
+"""scikit-learn's parameters that have another name here, and what to write; of one class with its name before."""
+
+ATTRIBUTES: Mapping[str, str] = {
+    "error_": "errors of the steps are not kept; reconstruction_error_ is that of the last where there is one",
+    "kernel_pca_": "eigenvalues_ and embedding_ are attributes of the model itself",
+    "nbrs_": "neighbours are in graph_; lowfold.graph.find_neighbors searches",
+    "X_fit_": "the model keeps its training rows to itself",
+    "X_transformed_fit_": "it is embedding_",
+    "dual_coef_": "preimage='ridge' solves it at each inverse_transform",
+    "inverse_components_": "inverse_transform leads back",
+    "lambdas_": "it is eigenvalues_",
+    "alphas_": "it is eigenvectors_",
+    "n_features_": "it is n_features_in_",
+}
+"""Fitted attributes of scikit-learn that have another name here, and what to look at."""
+
+VALUES: Mapping[tuple[str, Any], str] = {
+    ("algorithm", "deflation"): "for 'deflation' write algorithm='fastica'",
+    ("algorithm", "parallel"): "for 'parallel' write algorithm='fastica'",
+    ("alpha_H", "same"): "for 'same' write the value of alpha_W",
+    ("init", "custom"): "a start of your own is not taken: write init='random' with random_state",
+    ("init", "classical_mds"): "for 'classical_mds' write init='classical'",
+    ("init", "nndsvdar"): "for 'nndsvdar' write init='nndsvda'",
+    ("kernel", "polynomial"): "for 'polynomial' write kernel='poly'",
+    ("method", "barnes_hut"): "for 'barnes_hut' write method='auto': repulsion is exact, or interpolated ('fft')",
+    ("metric", False): "scikit-learn's metric=False is NonmetricMDS",
+    ("metric", True): "scikit-learn's metric=True is MetricMDS; leave it out",
+    ("n_components", "auto"): "give the number of columns; `lowfold.dimension.estimate` finds one",
+    ("n_components", None): "give the number of columns; all of them have PCA and KernelPCA",
+    ("n_init", "auto"): "give the number of starts, 1 with a good init",
+    ("n_neighbors", "auto"): "leave n_neighbors out for the default",
+    ("radius", 0): "leave radius out",
+    ("search", "ball_tree"): "for 'ball_tree' write search='kdtree', or leave it out",
+    ("search", "kd_tree"): "for 'kd_tree' write search='kdtree', or leave it out",
+    ("solver", "arpack"): "for 'arpack' write solver='lanczos', or leave it out",
+    ("solver", "covariance_eigh"): "for 'covariance_eigh' write solver='covariance'",
+    ("solver", "full"): "for 'full' write solver='svd'",
+    ("solver", "lobpcg"): "for 'lobpcg' write solver='auto'",
+    ("solver", "randomized"): "for 'randomized' write solver='krylov'",
+    ("tol", 0): "leave tol out, or write 1e-10",
+    ("tol", None): "leave tol out for the default",
+}
+"""Values that a parameter of the same name has in scikit-learn, and what to write."""

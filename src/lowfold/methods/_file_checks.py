@@ -31,7 +31,10 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "AffineMap": {"mean": "D", "W": "D d", "B": "d D"},
     "Combined": {"coordinates": "n c", "W": "c d"},
     "ConditionalScores": {"mean": "D", "V": "D d", "W": "D d"},
-    "DiffusionRow": {"local": "n", "densities": "n", "degrees": "n", "values": "d", "kth_distance": "n"},
+    "DiffusionRow": {
+        **dict.fromkeys(("local", "densities", "degrees", "kth_distance", "factors", "logs"), "n"),
+        "values": "d",
+    },
     "FeatureProjection": {"mean": "f", "U": "f d"},
     "FixedPoint": {"values": "d", "vectors": "n d"},
     "GramRow": {"row_means": "n", "values": "d", "vectors": "n d"},

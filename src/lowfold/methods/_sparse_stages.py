@@ -158,7 +158,7 @@ def _bottom(model: Any, pattern: csr_array, count: int, *, laplacian: bool) -> S
         return Stage("eigenvectors", f"{d} from the bottom, solver dense", 3 * FLOAT * n * n, there=0.0)
     fill = count_fill(pattern)
     counted = "its factor would fill up"
-    if fill.tree is not None:
+    if np.isfinite(fill.bytes):
         counted = f"its factor would have at most {fill.entries:.2g} entries, {pretty_bytes(fill.bytes)}"
     basis = FLOAT * n * (d + 2) * 12
     if solver == "levels":

@@ -7,6 +7,7 @@ what it holds besides at its peak. Most factors were fitted to one measured peak
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -173,8 +174,8 @@ def leading_stage(model: Any, side: int, end: str = "leading") -> Stage:
 
 
 def columns(model: Any) -> int:
-    """How many are asked for."""
-    return int(getattr(model, "n_clusters", None) or model.n_components)
+    """How many are asked for; None, which is all of them, is more than there are points."""
+    return int(getattr(model, "n_clusters", None) or model.n_components or sys.maxsize)
 
 
 SEARCHING = 4.0  # copies of the neighbours at the search's peak: candidates, their exact distances, the sorted rows
@@ -256,7 +257,7 @@ def tile_stages(model: Any, data: Data) -> list[Stage]:
     size = (4 if data.n > EXACT else 8) * 0.5 * n * (n + TILE)
     held = size if fits(size, share=1 / 3) else 0.0
     words = "held" if held else "made anew in each pass"
-    width = 8 * -(-(columns(model) + 5) // 8)  # whole registers
+    width = 8 * -(-(min(columns(model), data.n) + 5) // 8)  # whole registers
     solve = leading_stage(model, data.n)
     products = FLOAT * n * GROUPS * width
     return [

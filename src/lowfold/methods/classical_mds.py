@@ -24,6 +24,7 @@ from lowfold.kernels._gram import centred_gram
 from lowfold.lowrank._block_sums import jobs_of
 from lowfold.lowrank._energy import share_held
 from lowfold.methods._base import Method
+from lowfold.methods._dissimilarities import HasDissimilarities
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._in_blocks import InBlocks
 from lowfold.methods._losses import STRAIN, Lowered, strain
@@ -41,7 +42,7 @@ def _without_constant(model: Any) -> str:
     return "additive_constant=True needs the matrix of all distances" if model.additive_constant else ""
 
 
-class ClassicalMDS(Distances, Seeded, Solved, Method):
+class ClassicalMDS(HasDissimilarities, Distances, Seeded, Solved, Method):
     """Place points so that their Euclidean distances come close to the given dissimilarities.
 
     Minimises the strain sum_ij (d_ij^2 - ||y_i - y_j||^2) over projections of the exact configuration; the answer is

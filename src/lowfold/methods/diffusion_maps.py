@@ -6,7 +6,7 @@ X --graph--> d --kernel--> K --density--> K~ --Markov--> P = D^-1 K~ --eigen--> 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -18,7 +18,6 @@ from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold._cuda._device import without_twin
-from lowfold.graph._connect import find_bridges
 from lowfold.graph._neighborhoods import default_neighbors
 from lowfold.graph._radius import within_radius
 from lowfold.graph._reach import common_reach, own_reach, regular_reach
@@ -27,6 +26,7 @@ from lowfold.graph._source import Blocks, Pairs, Points, Source
 from lowfold.graph._types import Graph
 from lowfold.kernels._diffusion import (
     DECAY,
+    LOCAL,
     SCALES,
     Profile,
     Walk,
@@ -41,53 +41,57 @@ from lowfold.kernels._diffusion import (
 from lowfold.methods._base import Check, LearnedMetric
 from lowfold.methods._diffusion_coordinates import all_distances, coordinates
 from lowfold.methods._diffusion_metric import diffusion_distances
-from lowfold.methods._fit import Connected, Data, Fit
+from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._in_blocks import InBlocks
 from lowfold.methods._landmarks import Landmarked, landmark_stages
 from lowfold.methods._losses import Lowered, diffusion
-from lowfold.methods._neighborhood import Always, Asked, ByGraph, Needs, sizes_in_words
+from lowfold.methods._neighborhood import Always, Needs
 from lowfold.methods._parameters import Selected, Symmetrized
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.walks import DiffusionRow
 from lowfold.methods._select import selected
 from lowfold.methods._sparse_stages import diffusion_stages
 from lowfold.methods._stages import Stages
+from lowfold.methods._walk_measure import (
+    Corrected,
+    joined_within,
+    measure_agrees,
+    measure_of,
+    nearest_count,
+    options_agree,
+    power_of,
+    variable,
+)
+from lowfold.methods._weight_graph import ByThreshold, joined_by_weight
 from lowfold.spectral._doors import largest
 from lowfold.spectral._types import POOR, ZERO, Eigenpairs
 
 CONVENTIONS = ("markov", "degree", "symmetric")
 ROUNDED = 1 + 1e-9  # a distance that was divided and multiplied again
-Weighting = Literal["heat", "binary", "self_tuning", "precomputed"] | Callable[[Floats], Floats]
-
-
-def _options_agree(method: Any, data: Data) -> None:
-    if method.threshold is not None and method.threshold > 0 and method.weights != "heat":
-        raise InvalidInput(f"a threshold above 0 goes with weights='heat'; got weights={method.weights!r}")
-    if method.weights == "precomputed" and (method.metric != "precomputed" or not isinstance(data.source, Pairs)):
-        raise InvalidInput(
-            "weights='precomputed' takes a dense symmetric matrix of weights as X, with metric='precomputed'"
-        )
-    if method.weights == "self_tuning" and isinstance(method.scale, str) and method.scale != "auto":
-        raise InvalidInput(
-            f"with weights='self_tuning' scale is a factor, a number or 'auto' (1); got {method.scale!r}"
-        )
-    if method.tuning is not None and method.tuning > data.n - 1:
-        raise InvalidInput(f"tuning must be at most {data.n - 1} for n_samples = {data.n}; got {method.tuning}")
+Weighting = Literal["heat", "binary", "self_tuning", "variable", "precomputed"] | Callable[[Floats], Floats]
 
 
 def _by_neighbors(model: Any) -> str:
+    if model.density is not None or model.target is not None or model.weights == "variable":
+        return "density, target and weights='variable' look at all rows; leave them out, or set landmarks"
     if model._all_pairs():
         return "threshold=0 and given weights join all pairs; leave them out, or set landmarks"
     return 'scale="std" looks at all rows; give a number, or "auto"' if model.scale == "std" else ""
 
 
-class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
+class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
     """Embed so that Euclidean distance is diffusion distance: how differently walks from two points spread in time `t`.
 
     Weights k(x, y) are divided by densities, K~_ij = k_ij / (q_i q_j)^alpha, and by degrees, P = D^-1 K~, which is a
     Markov chain with P psi = lambda psi. The coordinates are lambda_l^t psi_l, the constant psi_0 left out; with all of
     them ||y_i - y_j||^2 = sum_r (p_t(i, r) - p_t(j, r))^2 / phi_0(r). Robust to noise; it does not keep lengths.
+
+    For small scales (P - I) 4 / scale tends to Lap f + (2 - 2 alpha) grad log q . grad f, and with a `target` pi to
+    Lap f + grad log pi . grad f, whatever the density q of the points (Banisch et al. 2020). With weights "variable"
+    (Berry & Harlim 2016) the kernel is exp(-d^2 / (rho_i rho_j scale)), rho = q^bandwidth, the power of the density is
+    alpha + bandwidth (1 + d / 2), which makes `alpha` mean the same, and the walk takes a step with probability
+    (min rho / rho_i)^2: 4 (P - I) / (scale min rho^2) tends to the same generator, also where the density falls to 0.
 
     Attributes
     ----------
@@ -97,8 +101,9 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
         phi_0
     stationary_ : array (n,), phi_0 = d / sum d, where the walk ends up
     dependence_ : array (n_components,), share of each coordinate's variance that the earlier ones tell
-    scale_ : float, the scale used; local_scales_ : array (n,), the t_i of "self_tuning"; of the automatic scale how
-        many times wider the kernel is at each point, 1 at most of them; else None
+    scale_ : float, the scale used; local_scales_ : array (n,), the t_i of "self_tuning", the rho_i of "variable"; of
+        the automatic scale how many times wider the kernel is at each point, 1 at most of them; else None
+    densities_ : array (n,), q up to a factor, given or estimated; tangent_dim_ : int, the d of "variable", else None
     selected_ : array (m, n_components), how the coordinates are made of the m eigenvectors looked at
     landmarks_ : array of indices, or None; with landmarks graph_, vectors and stationary_ belong to them
     landmark_error_ : float or None; half of the landmarks, placed by a model of the others: how far off, relative
@@ -145,12 +150,12 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
     )
     weights: Weighting = param(
         "heat",
-        Choice(("heat", "binary", "self_tuning", "precomputed")),
+        Choice(("heat", "binary", "self_tuning", "variable", "precomputed")),
         Function("h(d^2 / scale) -> weights"),
         "exp(-d^2 / scale); 1; exp(-d^2 / (t_i t_j scale)) with t_i the distance to the `tuning`-th "
-        'neighbour; X itself is the symmetric matrix of weights (with metric="precomputed"; new '
-        "points are rows of weights); or a function h >= 0 for h(d^2 / scale). See "
-        "`lowfold.kernels.is_admissible`.",
+        "neighbour; exp(-d^2 / (rho_i rho_j scale)) with rho = q^bandwidth; X itself is the symmetric matrix of "
+        'weights (with metric="precomputed"; new points are rows of weights); or a function h >= 0 for h(d^2 / scale). '
+        "See `lowfold.kernels.is_admissible`.",
     )
     scale: float | str = param(
         "auto",
@@ -165,8 +170,8 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
         None,
         Int(1),
         Null("min(7, n - 1)"),
-        'Neighbour that sets the local scale: None is min(7, n - 1) for "self_tuning", and `n_neighbors` for the '
-        "automatic scale.",
+        'Neighbour that sets the local scale: None is min(7, n - 1) for "self_tuning", min(16, n - 1) for "variable", '
+        "and `n_neighbors` for the automatic scale.",
     )
     alpha: float = param(
         1.0,
@@ -185,12 +190,14 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
         "distance is a_t(x, x) + a_t(y, y) - 2 a_t(x, y).",
     )
 
-    per_point: ClassVar[tuple[str, ...]] = ("right_vectors_", "left_vectors_", "stationary_", "local_scales_")
+    per_point: ClassVar[tuple[str, ...]] = (
+        *("right_vectors_", "left_vectors_", "stationary_", "local_scales_", "densities_"),
+    )
     ways_out: ClassVar[tuple[str, str] | None] = (
         "scale='auto' or weights='binary' hold them, or more n_neighbors",
         "use select='independent', or LTSA, which has no harmonics",
     )
-    checks: ClassVar[tuple[Check, ...]] = (*GraphMethod.checks, _options_agree)
+    checks: ClassVar[tuple[Check, ...]] = (*GraphMethod.checks, options_agree, measure_agrees)
     learned: ClassVar[Mapping[str, LearnedMetric]] = {"diffusion": diffusion_distances}
 
     def _needs(self) -> Needs:
@@ -211,7 +218,7 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
     def _maps(self, data: Connected, d: int, run: Run) -> Fit:
         profile = self._profile(data, run)
         complete = self._complete(data.source)
-        walk = self._walk(data.source, None if complete else data.graph, profile, run)
+        walk = self._walk(data.source, None if complete else data.graph, profile, run, data.rows)
         pairs = largest(walk.operator, d, null=walk.trivial, negligible=ZERO, run=run)
         return Fit(
             coordinates=coordinates(walk, pairs, self.convention, float(self.t)),
@@ -225,6 +232,8 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
                 "stationary_": walk.stationary,
                 "scale_": profile.scale,
                 "local_scales_": profile.local,
+                "densities_": walk.densities,
+                "tangent_dim_": profile.d or None,
                 **({"graph_": None} if complete else {}),
             },
         )
@@ -241,19 +250,23 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
     def _by_reach(self) -> bool:
         """Whether all pairs within the reach of the scale are joined."""
         asked = (self.n_neighbors, self.radius, self.threshold)
+        if self.weights == "variable":
+            return all(given is None for given in asked)
         wanted = self.weights != "binary" and self.alpha != 0  # with alpha = 0 the density is to stay
         return wanted and self._widened() and all(given is None for given in asked)
 
     def _widened(self) -> bool:
         """Whether the automatic scale is widened at sparse points: not where a radius or threshold ends them all."""
         ended = self.radius is not None or (self.threshold is not None and self.threshold > 0)
-        return self.weights not in ("self_tuning", "precomputed") and self.scale == "auto" and not ended
+        return self.weights not in (*LOCAL, "precomputed") and self.scale == "auto" and not ended
 
     def _within_reach(self, near: Connected, run: Run) -> Graph | None:
         """All pairs nearer than the reach of one of them; what was measured stays where not all was."""
         profile = self._profile(near, run)
         if profile.local is None or near.source is None:
             return None
+        if profile.weights == "variable":
+            return joined_within(near.source, common_width(profile.scale), profile.local, run)
         return within_radius(near.source, self._reaches(profile), run=run).union()
 
     def _reaches(self, profile: Profile) -> Floats:
@@ -262,13 +275,7 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
 
     def _joined_by_weight(self, near: Connected, run: Run) -> Graph:
         """All pairs with a weight of at least the threshold."""
-        reach = self._reach(self._profile(near, run).scale)
-        if near.source is not None:
-            return within_radius(near.source, reach, run=run).union()
-        graph = near.unbridged
-        kept = graph.lengths <= reach
-        edges = np.column_stack([graph.rows(), graph.indices])[kept]
-        return Graph.from_edges(near.n, edges, graph.lengths[kept])
+        return joined_by_weight(near, self._reach(self._profile(near, run).scale), run)
 
     def _reach(self, scale: float) -> float:
         """Distance at which exp(-d^2 / scale) falls to the threshold."""
@@ -279,6 +286,8 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
         if self.weights == "self_tuning":
             factor = 1.0 if self.scale == "auto" else float(self.scale)
             return Profile("self_tuning", factor, self._local(data, run))
+        if self.weights == "variable":
+            return variable(self, data, self._usual(data), run)
         if self.weights == "precomputed":
             return Profile("precomputed", 1.0)
         if self.scale == "std":
@@ -304,8 +313,11 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
         """The neighbour that a point's own scale is taken from."""
         if self.tuning is not None:
             return int(self.tuning)
-        if self.weights == "self_tuning":
-            return min(7, data.n - 1)
+        if self.weights == "variable":
+            return nearest_count(self, data.n)
+        return min(7, data.n - 1) if self.weights == "self_tuning" else self._usual(data)
+
+    def _usual(self, data: Connected) -> int:
         given = default_neighbors(data.n) if data.n_neighbors is None else int(np.median(data.n_neighbors))
         return min(given, data.n - 1)
 
@@ -319,24 +331,27 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
             raise InvalidInput(f"tuning must be at most {fewest}, the smallest number of known neighbours; got {m}")
         return local_scales(near, m)
 
-    def _walk(self, source: Any, graph: Graph | None, profile: Profile, run: Run) -> Walk:
+    def _walk(self, source: Any, graph: Graph | None, profile: Profile, run: Run, rows: Ints | None = None) -> Walk:
+        measure, alpha = measure_of(self, source, rows, profile), power_of(self, profile)
+        loops = self.self_loops * profile.itself()
         if self._all_pairs() and isinstance(source, (Points, Pairs)):
             without_twin(run, "the walk of all pairs", "only the solve is made on the device")
             D = all_distances(source, run)
-            if self.weights == "precomputed":
-                return markov_dense(given_weights(D, self.self_loops), alpha=self.alpha, n_jobs=run.n_jobs)
-            K = complete_weights(D, profile, self.self_loops * profile.itself())
-            return markov_dense(K, alpha=self.alpha, n_jobs=run.n_jobs)
+            given = self.weights == "precomputed"
+            K = given_weights(D, self.self_loops) if given else complete_weights(D, profile, loops)
+            return markov_dense(K, alpha=alpha, measure=measure, n_jobs=run.n_jobs)
         if graph is None:
             raise InvalidInput("this model keeps no graph; fit it on points or distances")
-        loops = self.self_loops * profile.itself()
-        return walk_of(graph, profile, loops, alpha=self.alpha, n_jobs=run.n_jobs)
+        return walk_of(graph, profile, loops, alpha=alpha, measure=measure, n_jobs=run.n_jobs)
 
     def _row(self, data: Connected, profile: Profile, walk: Walk, pairs: Eigenpairs) -> DiffusionRow:
         reach = None if self.threshold is None else self._reach(profile.scale)
         whole = self.on_shortcut != "remove" or len(data.shortcuts) == 0
         widened = self._by_reach() and profile.local is not None and whole
         kth = self._reaches(profile) if widened else data.kth_distance
+        if profile.weights == "variable" and widened:
+            reach = common_width(profile.scale)
+        measure = measure_of(self, data.source, data.rows, profile)
         return DiffusionRow(
             profile.weights,
             profile.scale,
@@ -344,12 +359,14 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
             self._tuning(data),
             walk.densities,
             walk.degrees,
-            float(self.alpha),
+            power_of(self, profile),
             pairs.values,
             self.convention,
             self.symmetrize,
             kth,
             np.inf if self._all_pairs() else reach,
+            None if measure is None else measure.factors(walk.densities, power_of(self, profile)),
+            profile.logs,
         )
 
     # What else the walk can tell ------------------------------------------------------------------------------------
@@ -360,7 +377,9 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
         source = self._trained.source
         if self.landmarks_ is not None:
             source = None if source is None else source.subset(self.landmarks_)
-        return self._walk(source, self.graph_, Profile(self.weights, self.scale_, self.local_scales_), self._run())
+        d = self.tangent_dim_ if self.weights == "variable" else 0
+        profile = Profile(self.weights, self.scale_, self.local_scales_, d=d)
+        return self._walk(source, self.graph_, profile, self._run())
 
     def _operator(self) -> Operator:
         """S = D^-1/2 K~ D^-1/2, symmetric, with the eigenvalues of P; psi = v / sqrt(phi_0)."""
@@ -381,19 +400,3 @@ class DiffusionMaps(Symmetrized, Selected, Landmarked, GraphMethod):
             if count < k or k == room:
                 return count
             k *= 2
-
-
-@dataclass(frozen=True)
-class ByThreshold(ByGraph):
-    """The graph of weights above a threshold."""
-
-    method: DiffusionMaps
-
-    def words(self, near: Connected, labels: Ints, asked: Asked, k: int | Ints | None, run: Run) -> str:
-        if near.source is None:
-            return super().words(near, labels, asked, k, run)
-        longest = float(find_bridges(near.source, labels, run=run).lengths.max())
-        weight = np.exp(-(longest**2) / self.method._profile(near, run).scale)
-        return (
-            f"the graph of weights has {sizes_in_words(labels)}; a threshold of {0.999 * weight:.3g} would connect it"
-        )

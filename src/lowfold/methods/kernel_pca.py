@@ -5,16 +5,16 @@ X --kernel--> K --centre--> H K H --eigen--> (lambda, v) --> sqrt(lambda) v
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Flag, Real
+from lowfold._core.limits import Choice, Flag, Int, Null, Real
 from lowfold._core.operators import CentredGram, DenseOperator
-from lowfold._core.params import param
+from lowfold._core.params import param, positional
 from lowfold._core.rounding import UNEVEN
 from lowfold._core.rows import Rows
 from lowfold._core.run import Run
@@ -27,7 +27,7 @@ from lowfold.kernels._functions import MEDIAN_POINTS, Mercer, mercer_kernel, usu
 from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
 from lowfold.kernels._tiles_on_device import placed_on_device
 from lowfold.lowrank._block_sums import column_means, jobs_of
-from lowfold.methods._base import Method
+from lowfold.methods._base import Check, Method, fewer_components_than_points
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._in_blocks import InBlocks, always
 from lowfold.methods._input import FLOATS, AnySource, Reader
@@ -39,7 +39,8 @@ from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, kernel
 from lowfold.methods._stages import Stages, tile_stages
 from lowfold.methods._telling import tell_few
 from lowfold.spectral._doors import largest
-from lowfold.spectral._types import NEGLIGIBLE, positive_values
+from lowfold.spectral._solvers import LAST_RESORT
+from lowfold.spectral._types import NEGLIGIBLE, Eigenpairs, existing_values, positive_values
 
 PREIMAGES = ("barycentric", "fixed_point", "ridge")
 
@@ -72,6 +73,16 @@ class KernelOrPoints(AnySource):
 
 def _precomputed(method: Any) -> bool:
     return isinstance(method.kernel, str) and method.kernel == "precomputed"
+
+
+def _components_exist(method: Any, data: Data) -> None:
+    if method.n_components is not None:
+        fewer_components_than_points(method, data)
+    elif data.n > LAST_RESORT and method.landmarks is None:
+        raise InvalidInput(
+            f"n_components=None computes all eigenvectors, of up to {LAST_RESORT} points; got {data.n}: give a number, "
+            "or set landmarks"
+        )
 
 
 class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc] # `kernel` is scikit-learn's name
@@ -107,6 +118,12 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
         kernel_variance, "share of the variance of the kernel's features that Y does not explain"
     )
 
+    n_components: int | None = positional(  # type: ignore[assignment]
+        default=2,
+        limits=(Int(1), Null("all")),
+        text="Number of output columns; at least 1. None is all whose eigenvalue is above 0.",
+        kw_only=False,
+    )
     center: bool = param(
         True, Flag(), "Centre the feature vectors. False takes K as it is (Vidal, Ma & Sastry, Algorithm 4.1)."
     )
@@ -122,6 +139,7 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
 
     landmark_rule: str = param("random")  # what is solved is an integral over the density: keep it
 
+    checks: ClassVar[tuple[Check, ...]] = (_components_exist,)
     reader: ClassVar[Reader] = KernelOrPoints()
     in_blocks: ClassVar[InBlocks] = always
 
@@ -136,7 +154,9 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
         with run.stage("kernel matrix"):
             K = self._gram_of(data, k, run)
         ones = np.ones((data.n, 1)) if self.center else None
-        pairs = largest(K, self.n_components, null=ones, negligible=NEGLIGIBLE, run=run)
+        d = data.n - self.center if self.n_components is None else self.n_components
+        pairs = largest(K, d, null=ones, negligible=NEGLIGIBLE, run=run)
+        pairs = _existing(pairs) if self.n_components is None else pairs
         kept = positive_values(pairs.values, "the kernel matrix")
         means = K.row_means() if self.center else np.zeros(data.n)
         trace = K.trace(means)
@@ -197,6 +217,12 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
 
     def _operator(self) -> KernelOperator:
         return self.gram()
+
+
+def _existing(pairs: Eigenpairs) -> Eigenpairs:
+    """Those with a value above rounding, at least one."""
+    kept = max(1, int((existing_values(pairs.values) > 0).sum()))
+    return replace(pairs, values=pairs.values[:kept], vectors=pairs.vectors[:, :kept])
 
 
 def _spread_rows(data: Data) -> AnyFloats:

@@ -29,6 +29,7 @@ from lowfold.methods._descent import (
     stress_terms,
     weight_operator,
 )
+from lowfold.methods._dissimilarities import HasDissimilarities
 from lowfold.methods._fit import Data, Fit, Trained
 from lowfold.methods._given_start import GivenStart
 from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, chooser, landmark_stages, through_landmarks
@@ -91,7 +92,7 @@ def _stress_loss(model: Any, data: Data, scaled: bool) -> Loss:
     return loss
 
 
-class MetricMDS(Distances, Landmarked, GivenStart):
+class MetricMDS(HasDissimilarities, Distances, Landmarked, GivenStart):
     """Place points so that their distances come close to the given dissimilarities, in the sense of stress.
 
     Minimises sigma(Y) = sum_{i<j} w_ij (delta_ij - ||y_i - y_j||)^2. Other than the strain of `ClassicalMDS` it allows

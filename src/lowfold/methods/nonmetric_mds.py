@@ -22,6 +22,7 @@ from lowfold._core.types import AnyFloats, Floats
 from lowfold.graph._reading import in_memory
 from lowfold.graph._source import Pairs
 from lowfold.methods._descent import Shepard, all_edges, random_start, start, stress_terms, weight_operator
+from lowfold.methods._dissimilarities import HasDissimilarities
 from lowfold.methods._fit import Data, Fit, Queries
 from lowfold.methods._given_start import GivenStart
 from lowfold.methods._input import FLOATS, AnySource, Reader
@@ -106,7 +107,7 @@ def _ordinal_loss(model: Any, data: Data, scaled: bool) -> Loss:
     return loss
 
 
-class NonmetricMDS(Distances, Seeded, GivenStart):
+class NonmetricMDS(HasDissimilarities, Distances, Seeded, GivenStart):
     """Place points so that their distances are in the order of the dissimilarities.
 
     Only the order counts. Minimises stress-1 = sqrt(sum_{i<j} (d_ij - dhat_ij)^2 / sum_{i<j} d_ij^2), where the

@@ -163,6 +163,19 @@ class PCA(Solved, LinearMethod):
         spread = np.maximum(np.asarray(self.explained_variance_, dtype=np.float64) - s, 0.0)
         return np.asarray((V.T * spread) @ V + s * np.eye(V.shape[1]))
 
+    def get_precision(self) -> Floats:
+        """The inverse of `get_covariance`: (I - V diag((L - s) / L) V') / s, or its pseudo-inverse where s is 0."""
+        V, s = np.asarray(self.components_, dtype=np.float64), float(self.noise_variance_)
+        L = np.asarray(self.explained_variance_, dtype=np.float64)
+        if s > 0:
+            return np.asarray((np.eye(V.shape[1]) - (V.T * np.maximum(1 - s / L, 0.0)) @ V) / s)
+        return np.asarray((V.T * np.where(L > 0, 1 / np.where(L > 0, L, 1.0), 0.0)) @ V)
+
+    @property
+    def n_samples_(self) -> int:
+        """Rows that the model was fitted to."""
+        return int(self.n_samples_seen_)
+
     def _operator(self) -> DenseOperator:
         """The covariance matrix of the training data."""
         if self._moments is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from lowfold._core.errors import LowfoldWarning
 from lowfold.methods.registry import REGISTRY, find, load
 
-SIZES = (300, 1_200)  # points: below and above the sizes from which compiled loops are used
+SIZES = (300, 2_100)  # points: below and above the sizes from which compiled loops are used
 FEW = ("MVU", "LandmarkMVU", "SNE", "SymmetricSNE", "WeightedMDS", "ReplicatedMDS")  # the first size says it all
 FEWEST = 60  # points that every method takes with its defaults
 

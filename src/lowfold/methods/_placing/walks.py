@@ -17,7 +17,12 @@ from lowfold.graph._source import Measured, Pairs
 from lowfold.graph._types import Neighbors
 from lowfold.kernels._diffusion import Profile, common_width
 from lowfold.methods._fit import Extension, Looks, Queries, Trained, known_source
+from lowfold.methods._walk_measure import edges_within, width_at
 from lowfold.spectral._nystrom import nystrom
+
+# Least that the average of a new point's neighbours is divided by: where the walk waits longest, a fast coordinate
+# would be divided by nearly 0, which a training point beside it is not.
+STILL = 0.1
 
 
 def query_edges(
@@ -85,7 +90,9 @@ class DiffusionRow(Extension):
     """Nystrom: psi(x) = sum_j p(x, j) psi_j / lambda with the row p(x, .) of the walk that starts at the new point.
 
     `reach` replaces the neighbours' rules: all points within it (inf: all points). Densities of the training points are
-    stored; the new point's own density cancels from p.
+    stored; the new point's own density cancels from p. `factors` are those of the training points where they are not
+    their densities^-alpha alone; `logs` tell the width of a new point, where that varies: the walk then waits at it,
+    psi(x) = sum_j p(x, j) psi_j / (1 - (1 - lambda) (rho_x / min rho)^2).
     """
 
     weights: Any
@@ -100,6 +107,8 @@ class DiffusionRow(Extension):
     symmetrize: str
     kth_distance: Floats | None
     reach: float | None
+    factors: Floats | None = None
+    logs: Floats | None = None
     looks: ClassVar[Looks] = "neighbors"
 
     @property
@@ -111,7 +120,7 @@ class DiffusionRow(Extension):
         K = self.rows(trained, queries, found, run)
         weight = np.asarray(K.rows.sum(axis=1)).reshape(-1, 1)
         if self.convention != "symmetric":
-            return nystrom(K.rows, trained.coordinates, self.values * weight)
+            return nystrom(K.rows, trained.coordinates, self._values(trained, queries, run) * weight)
         psi = nystrom(K.rows, trained.coordinates / np.sqrt(self.degrees)[:, None], self.values * weight)
         return psi * np.sqrt(K.degrees)[:, None]
 
@@ -129,15 +138,28 @@ class DiffusionRow(Extension):
                 f"row {np.flatnonzero(~(q > 0))[0]} of the new points is so far from all training points that its "
                 "weights are zero; use a larger scale, or leave this row out"
             )
+        if self.factors is not None:
+            rows = csr_array((k * self.factors[edges.indices], edges.indices, edges.indptr), (edges.n, edges.n_points))
+            return KernelRows(rows, np.ones(edges.n), np.asarray(rows.sum(axis=1)).ravel())
         corrected = k * self.densities[edges.indices] ** -self.alpha
         rows = csr_array((corrected, edges.indices, edges.indptr), shape=(edges.n, edges.n_points))
         return KernelRows(rows, q, np.asarray(rows.sum(axis=1)).ravel() * q**-self.alpha)
+
+    def _values(self, trained: Trained, queries: Queries, run: Run) -> Floats:
+        """What the row's average is divided by: lambda, or what is left of it beside waiting."""
+        if self.logs is None:
+            return self.values
+        rho = np.minimum(self._local(trained, queries, run), np.asarray(self.local).max())
+        slower = (rho / np.asarray(self.local).min()) ** 2
+        return np.asarray(np.maximum(1.0 - (1.0 - self.values) * slower[:, None], STILL))
 
     def _edges(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Neighbors:
         if self.reach is None:
             return query_edges(trained, queries, found, self.kth_distance, self.symmetrize, run)
         if np.isinf(self.reach):
             return all_pairs(trained, queries)
+        if self.logs is not None:
+            return edges_within(self, known_source(trained.source), queries, run)
         return within_radius(known_source(trained.source), self.reach, queries=queries, run=run)
 
     def _product(
@@ -153,6 +175,8 @@ class DiffusionRow(Extension):
         to the one after `tuning`.
         """
         source = known_source(trained.source)
+        if self.logs is not None:
+            return width_at(self, source, queries, run)
         t = nearest(source, min(self.tuning + 1, source.n), queries=queries, run=run).kth_distance()
         if self.weights == "self_tuning":
             return np.where(t > 0, t, np.asarray(self.local).min())

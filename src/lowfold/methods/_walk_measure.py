@@ -1,0 +1,210 @@
+"""The measure that a walk tends to and the width that it steps by: parameters, what they refuse, their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lowfold._core.errors import InvalidInput
+from lowfold._core.limits import Function, Int, Null, Real, RealArray
+from lowfold._core.params import Declared, param
+from lowfold._core.run import Run
+from lowfold._core.types import Floats, Ints
+from lowfold.graph._radius import within_radius
+from lowfold.graph._reach import AMONG, MOST, SAMPLE, SHARE, own_reach, regular_reach
+from lowfold.graph._search import nearest, trim
+from lowfold.graph._source import Pairs, Points, Source
+from lowfold.graph._types import Graph, Neighbors
+from lowfold.kernels._diffusion import DECAY, Profile, local_scales
+from lowfold.kernels._measure import Measure, averaged, neighbor_dimension, power
+from lowfold.methods._fit import Connected, Data
+
+Values = Floats | Callable[[Any], Any] | None
+NEAREST = 16  # neighbours whose distances tell the density at a point, to a quarter; averaging halves that
+
+
+class Corrected(Declared):
+    """A measure of the user's in place of the sample's, and a kernel whose width varies."""
+
+    density: Values = param(
+        None,
+        RealArray("an array with a number above 0 per point"),
+        Function("f(X) -> densities"),
+        Null("row sums of the kernel"),
+        "The density q that the points were drawn from, up to a factor, if it is known: one number per point, or a "
+        "function of X. None estimates it by the row sums of the kernel.",
+    )
+    target: Values = param(
+        None,
+        RealArray("an array with a number above 0 per point"),
+        Function("f(X) -> densities"),
+        Null("the volume"),
+        "The measure pi that the walk is to tend to in place of the volume, up to a factor: one number per point, or a "
+        "function of X. With it K~_ij = sqrt(pi_i pi_j) k_ij / (q_i q_j), and the generator is Lap f + grad log pi . "
+        "grad f; it goes with alpha=1.",
+    )
+    bandwidth: float = param(
+        -0.5,
+        Real(),
+        'Power of the density that is the width rho = q^bandwidth of weights "variable"; -1/2 keeps the error even '
+        "where the density falls to 0. rho is averaged over the `tuning` nearest points.",
+    )
+    tangent_dim: int | None = param(
+        None,
+        Int(1),
+        Null("from neighbours"),
+        'Dimension d of the data, for weights "variable"; None estimates it from distances to neighbours.',
+    )
+
+
+def options_agree(method: Any, data: Data) -> None:
+    """Refuse weights, scale and graph that do not go together."""
+    if method.threshold is not None and method.threshold > 0 and method.weights != "heat":
+        raise InvalidInput(f"a threshold above 0 goes with weights='heat'; got weights={method.weights!r}")
+    if method.weights == "precomputed" and (method.metric != "precomputed" or not isinstance(data.source, Pairs)):
+        raise InvalidInput(
+            "weights='precomputed' takes a dense symmetric matrix of weights as X, with metric='precomputed'"
+        )
+    if method.weights == "self_tuning" and isinstance(method.scale, str) and method.scale != "auto":
+        raise InvalidInput(
+            f"with weights='self_tuning' scale is a factor, a number or 'auto' (1); got {method.scale!r}"
+        )
+    if method.tuning is not None and method.tuning > data.n - 1:
+        raise InvalidInput(f"tuning must be at most {data.n - 1} for n_samples = {data.n}; got {method.tuning}")
+
+
+def measure_agrees(method: Any, data: Data) -> None:
+    """Refuse what has no meaning together."""
+    given = [name for name in ("density", "target") if getattr(method, name) is not None]
+    if method.tangent_dim is not None and method.weights != "variable":
+        raise InvalidInput(f"tangent_dim goes with weights='variable'; got weights={method.weights!r}")
+    if method.target is not None and method.alpha != 1:
+        raise InvalidInput(
+            f"target goes with alpha=1, which takes the density of the sample out; got alpha={method.alpha:g}"
+        )
+    if method.density is not None and method.alpha == 0 and method.weights != "variable":
+        raise InvalidInput("density has no say at alpha=0, which leaves the density in; use alpha=1, or leave it out")
+    if given and method.weights == "self_tuning":
+        raise InvalidInput(
+            f"{given[0]} needs a kernel whose density is known, which that of weights='self_tuning' is not; use "
+            "'variable', or 'heat'"
+        )
+    if (given or method.weights == "variable") and method.convention == "symmetric":
+        raise InvalidInput(
+            f"{given[0] if given else 'weights=' + repr('variable')} goes with convention='markov' or 'degree': in "
+            "'symmetric' a new point would need a value of its own"
+        )
+    for name in given:
+        values = getattr(method, name)
+        if not callable(values) and method.landmarks is not None:
+            raise InvalidInput(f"{name} must be a function of X where landmarks are embedded; got an array")
+        if not callable(values) and np.shape(values) != (data.n,):
+            raise InvalidInput(f"{name} must have one number per point, {data.n}; got shape {np.shape(values)}")
+    if method.weights == "variable" and isinstance(method.scale, str) and method.scale != "auto":
+        raise InvalidInput(f"with weights='variable' scale is a number or 'auto'; got {method.scale!r}")
+
+
+def read_values(name: str, values: Values, source: Source | None, rows: Ints | None) -> Floats | None:
+    """One number above 0 per point, over their geometric mean."""
+    if values is None:
+        return None
+    if callable(values):
+        if not isinstance(source, Points):
+            raise InvalidInput(f"{name} is a function of the points, and X was a matrix or a graph; give an array")
+        q = np.asarray(values(source.X), dtype=np.float64).ravel()
+        if q.shape != (source.n,):
+            raise InvalidInput(f"{name} must give one number per row, {source.n}; got {q.shape[0]}")
+    else:
+        q = np.asarray(values, dtype=np.float64)
+        q = q if rows is None else q[rows]
+    wrong = np.flatnonzero(~(q > 0) | ~np.isfinite(q))
+    if len(wrong):
+        raise InvalidInput(f"{name} must be finite and above 0 at every point; it is {q[wrong[0]]} at {wrong[0]}")
+    return np.asarray(q / np.exp(np.log(q).mean()))
+
+
+def variable(method: Any, data: Connected, k: int, run: Run) -> Profile:
+    """The kernel of width rho_i = q_i^bandwidth, averaged: of the given density, or of the `tuning`-th neighbour's."""
+    m = nearest_count(method, data.n)
+    near = _exactly(data, m, method.search, run)
+    d = method.tangent_dim or neighbor_dimension(near)
+    density = read_values("density", method.density, data.source, data.rows)
+    log_q = -d * np.log(local_scales(near, m)) if density is None else np.log(density)
+    logs = method.bandwidth * (log_q - log_q.mean())
+    rho = np.exp(averaged(near, logs, logs))
+    scale = common_scaled_reach(data, rho, k) ** 2 / DECAY if method.scale == "auto" else float(method.scale)
+    return Profile("variable", scale, rho, logs, int(d))
+
+
+def nearest_count(method: Any, n: int) -> int:
+    """Neighbours that tell the width."""
+    return min(method.tuning or NEAREST, n - 1)
+
+
+def _exactly(data: Connected, m: int, search: str, run: Run) -> Neighbors:
+    """m neighbours of every point."""
+    near = data.neighbors
+    if near.counts.min() < m and data.source is not None:
+        near = nearest(data.source, m, search=search, run=run)
+    if near.counts.min() < m:
+        raise InvalidInput(
+            f"tuning must be at most {near.counts.min()}, the smallest number of known neighbours; got {m}"
+        )
+    return trim(near, np.full(near.n, m))
+
+
+def width_at(row: Any, source: Source, queries: Any, run: Run) -> Floats:
+    """rho of new points: the nearest training point stands for x, as x_i does in its own average."""
+    near = nearest(source, min(row.tuning + 1, source.n), queries=queries, run=run)
+    return np.exp(averaged(near, row.logs))
+
+
+def common_scaled_reach(data: Connected, rho: Floats, k: int) -> float:
+    """The reach in units of rho within which points have k others, fewer where all would have too many."""
+    ratio = own_reach(data.neighbors, k) / rho
+    reach, n = regular_reach(ratio), len(rho)
+    room = min(MOST * k, max(n // SHARE, k))
+    if not isinstance(data.source, (Points, Pairs)) or room >= n - 1:
+        return reach
+    rows, columns = (np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64)) for most in (SAMPLE, AMONG))
+    if isinstance(data.source, Pairs):
+        D = data.source.distances[np.ix_(rows, columns)].astype(np.float64)
+    else:
+        D = data.source.subset(columns).rows(data.source.subset(rows).X)
+    D = D / np.sqrt(rho[rows, None] * rho[None, columns])
+    return max(min(reach, float(np.quantile(D[np.isfinite(D)], (room + 1) / n))), float(np.median(ratio)))
+
+
+def joined_within(source: Source, reach: float, rho: Floats, run: Run) -> Graph:
+    """All pairs with d <= reach sqrt(rho_i rho_j): they lie within the reach of the wider of the two."""
+    graph = within_radius(source, reach * rho, run=run).union()
+    rows = graph.rows()
+    kept = (graph.lengths <= reach * np.sqrt(rho[rows] * rho[graph.indices])) & (rows < graph.indices)
+    return Graph.from_edges(graph.n, np.column_stack([rows, graph.indices])[kept], graph.lengths[kept])
+
+
+def edges_within(row: Any, source: Source, queries: Any, run: Run) -> Neighbors:
+    """The same of new points x: d <= reach sqrt(rho_x rho_j)."""
+    rho = width_at(row, source, queries, run)
+    found = within_radius(source, row.reach * np.sqrt(row.local * rho.max()), queries=queries, run=run)
+    kept = found.distances <= row.reach * np.sqrt(rho[found.rows()] * row.local[found.indices])
+    counts = np.bincount(found.rows()[kept], minlength=found.n)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return Neighbors(indptr, found.indices[kept], found.distances[kept], found.n_points)
+
+
+def measure_of(method: Any, source: Source | None, rows: Ints | None, profile: Profile) -> Measure | None:
+    """What corrects the walk; None where its own row sums do."""
+    density = read_values("density", method.density, source, rows)
+    target = read_values("target", method.target, source, rows)
+    width = profile.local if profile.weights == "variable" else None
+    if density is None and target is None and width is None:
+        return None
+    return Measure(density, target, width, profile.d)
+
+
+def power_of(method: Any, profile: Profile) -> float:
+    """The power of the density in the walk."""
+    return power(float(method.alpha), float(method.bandwidth) if profile.weights == "variable" else 0.0, profile.d)
