@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,11 @@ from lowfold.kernels._diffusion import Profile, complete_weights, markov_dense
 from lowfold.kernels._measure import Measure
 
 pytestmark = pytest.mark.filterwarnings("ignore::lowfold._core.errors.DependenceWarning")
+
+
+def named(value: object) -> str:
+    """The name of a case, the same in every process."""
+    return re.sub(r"<function (\S+) at \w+>", r"\1", str(value))[:60]
 
 
 def normal(X: np.ndarray) -> np.ndarray:
@@ -118,7 +124,7 @@ def test_the_walk_of_a_measure_is_a_reversible_chain() -> None:
         {"weights": "variable", "target": normal, "threshold": 0.0},
         {"weights": "variable", "n_neighbors": 30},
     ],
-    ids=str,
+    ids=named,
 )
 def test_new_points_follow_the_same_walk(kind: dict, tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
@@ -163,7 +169,7 @@ def test_pieces_and_landmarks_have_their_own_values() -> None:
         ({"tangent_dim": 2}, "weights='variable'"),
         ({"weights": "variable", "tuning": 40}, "tuning"),
     ],
-    ids=lambda value: str(value)[:40],
+    ids=named,
 )
 def test_what_has_no_meaning_is_refused(kind: dict, words: str) -> None:
     X = np.random.default_rng(7).normal(size=(40, 2))
