@@ -33,13 +33,13 @@ def points(path: Path) -> np.ndarray:
 
 def test_embed_writes_what_the_class_gives(run: Any, roll: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
-    code, said, told = run("embed", roll, "--method", "isomap", "--n-neighbors", 12, "--label", "year", "--out", out)
+    code, said, told = run("embed", roll, "--method", "isomap", "--n-neighbors", 5, "--label", "year", "--out", out)
     assert (code, said) == (0, "")
     kept, summary = told.splitlines()
     assert "'kind' is not numeric and is kept aside" in kept
     assert "Isomap: 150 points in 3 columns -> 2" in summary
     table = read_table(out, label="year")
-    assert np.array_equal(table.X, lowfold.Isomap(2, n_neighbors=12).fit_transform(points(roll)))
+    assert np.array_equal(table.X, lowfold.Isomap(2, n_neighbors=5).fit_transform(points(roll)))
     assert table.columns == ["isomap0", "isomap1"]
     assert table.labels["kind"][:2].tolist() == ["outer", "inner"]
     assert table.labels["year"][:8].tolist() == [1990, 1991, 1992, 1993, 1994, 1995, 1996, 1990]

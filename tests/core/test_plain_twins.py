@@ -49,6 +49,7 @@ def route(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
 def test_the_twin_is_taken_for_few_points_only(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = compiled(SEARCH)
     monkeypatch.setattr(jit, "_loaded", {})
+    monkeypatch.setattr(jit, "_spared", Counter())  # of the tests before
     assert loops_for(SEARCH, jit.SMALL) is _search_plain
     assert loops_for(SHORTCUTS, 3) is _shortcut_plain
     monkeypatch.setattr(jit, "_loaded", {SEARCH: loaded})

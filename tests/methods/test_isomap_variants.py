@@ -73,6 +73,7 @@ def test_euclidean_distances_need_no_shift() -> None:
     assert lowfold.KernelIsomap(2, n_neighbors=39).fit(X).shift_ == 0.0
 
 
+@pytest.mark.filterwarnings("ignore:30 landmarks are too few:lowfold._core.errors.AccuracyWarning")
 @pytest.mark.parametrize("options", [{"shift": "minimal"}, {"shift": 2.0, "landmarks": 30}, {"conformal": True}])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_new_points_beside_training_points(options: dict, seed: int) -> None:
@@ -104,6 +105,7 @@ def test_few_landmarks_come_close(rule: str, seed: int) -> None:
     assert fit_of(model.transform(new.X), new.coordinates) > 0.98
 
 
+@pytest.mark.filterwarnings("ignore:30 landmarks are too few:lowfold._core.errors.AccuracyWarning")
 def test_triangulation_by_its_formula() -> None:
     X = lowfold.datasets.swiss_roll(150, random_state=0).X
     model = lowfold.LandmarkIsomap(2, n_neighbors=8, landmarks=30).fit(X)

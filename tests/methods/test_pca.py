@@ -90,7 +90,7 @@ def test_products_in_float32_are_corrected_or_given_up(
         assert np.allclose(model.eigenvalues_, s[:4] ** 2 / (shape[0] - 1), rtol=1e-12, atol=0)
         assert model.residual_ <= 1e-6
         assert np.allclose(np.abs(model.components_ @ Vt[:4].T), np.eye(4), atol=1e-5)
-        assert np.isclose(model.total_variance_, (s**2).sum() / (shape[0] - 1), rtol=1e-10)
+        assert np.isclose(model.total_variance_, (s**2).sum() / (shape[0] - 1), rtol=1e-6)  # of float32 rows
     assert all((pairs is None) == (size != 1.0) for pairs in found)  # squares leave the range of float32
     assert len(found) == 2
 

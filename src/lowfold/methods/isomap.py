@@ -146,7 +146,7 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
                 "reconstruction_error_": float(G.trace() - kept.sum()),
                 "explained_": share_held(kept.sum(), G.trace()),
                 "landmarks_": chosen,
-                "landmark_error_": None if among is None else _landmark_error(among, pairs, kept, shift, run),
+                "landmark_error_": None if among is None else _landmark_error(among, graph.n, pairs, kept, shift, run),
                 "shift_": shift,
             },
         )
@@ -231,8 +231,10 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         return out
 
 
-def _landmark_error(D: NDArray[np.floating], pairs: Eigenpairs, kept: Floats, shift: float, run: Run) -> float:
+def _landmark_error(D: NDArray[np.floating], n: int, pairs: Eigenpairs, kept: Floats, shift: float, run: Run) -> float:
     """Half of the landmarks triangulated from classical MDS of the others, against where they are."""
+    if len(D) == n:  # no point is placed
+        return 0.0
     held, rest = held_out(len(D), run)
     if len(rest) < 3:  # one line through two points places nothing else
         return float("nan")
