@@ -208,3 +208,12 @@ def measure_of(method: Any, source: Source | None, rows: Ints | None, profile: P
 def power_of(method: Any, profile: Profile) -> float:
     """The power of the density in the walk."""
     return power(float(method.alpha), float(method.bandwidth) if profile.weights == "variable" else 0.0, profile.d)
+
+
+def by_neighbors_alone(model: Any) -> str:
+    """What keeps a walk from being made block by block, in words; nothing where neighbours are all that it needs."""
+    if model.density is not None or model.target is not None or model.weights == "variable":
+        return "density, target and weights='variable' look at all rows; leave them out, or set landmarks"
+    if model._all_pairs():
+        return "threshold=0 and given weights join all pairs; leave them out, or set landmarks"
+    return 'scale="std" looks at all rows; give a number, or "auto"' if model.scale == "std" else ""

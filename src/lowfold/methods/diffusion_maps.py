@@ -55,6 +55,7 @@ from lowfold.methods._sparse_stages import diffusion_stages
 from lowfold.methods._stages import Stages
 from lowfold.methods._walk_measure import (
     Corrected,
+    by_neighbors_alone,
     joined_within,
     measure_agrees,
     measure_of,
@@ -70,14 +71,6 @@ from lowfold.spectral._types import POOR, ZERO, Eigenpairs
 CONVENTIONS = ("markov", "degree", "symmetric")
 ROUNDED = 1 + 1e-9  # a distance that was divided and multiplied again
 Weighting = Literal["heat", "binary", "self_tuning", "variable", "precomputed"] | Callable[[Floats], Floats]
-
-
-def _by_neighbors(model: Any) -> str:
-    if model.density is not None or model.target is not None or model.weights == "variable":
-        return "density, target and weights='variable' look at all rows; leave them out, or set landmarks"
-    if model._all_pairs():
-        return "threshold=0 and given weights join all pairs; leave them out, or set landmarks"
-    return 'scale="std" looks at all rows; give a number, or "auto"' if model.scale == "std" else ""
 
 
 class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
@@ -127,7 +120,7 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
     """
 
     stages: ClassVar[Stages] = landmark_stages(diffusion_stages)
-    in_blocks: ClassVar[InBlocks] = _by_neighbors
+    in_blocks: ClassVar[InBlocks] = by_neighbors_alone
     loss: ClassVar[Lowered] = Lowered(
         diffusion, "share of the variance of t-step probabilities that Y does not explain"
     )
