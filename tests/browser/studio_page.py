@@ -52,6 +52,13 @@ class Page:
             )
         )
 
+    def shows(self, run: str, above: int) -> None:
+        """Wait until a picture shows more pixels than this: the frame is drawn when the browser comes to it."""
+        end = time.monotonic() + PATIENCE
+        while (pixels := self.drawn(run)) <= above:
+            assert time.monotonic() < end, f"{run} shows {pixels} pixels"
+            self.page.wait_for_timeout(50)
+
     def measured(self) -> None:
         """Wait until the run in use is done and measured."""
         self.until("document.querySelector('figure.active figcaption')?.textContent.includes('R_NX')")

@@ -64,8 +64,7 @@ def test_the_page_opens_and_draws() -> None:
         page.page.click("#make")
         page.until("document.querySelector('#what').textContent.includes('circle: 100')")
         page.until("document.querySelector('figure[data-run] canvas.base')?.width > 50")
-        page.page.wait_for_timeout(200)
-        assert page.drawn("the data") > 200
+        page.shows("the data", above=200)
         assert page.wrong == []
 
 
@@ -99,8 +98,7 @@ def test_the_whole_way_on_digits(tmp_path: Path) -> None:
         p.mouse.up()
         chosen = re.match(r"([\d,]+) of 1,797 chosen", page.text("#chosen"))
         assert chosen
-        p.wait_for_timeout(300)
-        assert page.drawn(second) > 0.5 * before
+        page.shows(second, above=before // 2)
         for key in ("own:trust", f"run:{second}:2", "col:pixel20"):
             p.select_option("#colour", key)
             p.wait_for_timeout(200)
@@ -200,7 +198,7 @@ def test_at_the_width_of_a_phone() -> None:
         p.click("#run")
         page.until("document.body.dataset.view === 'centre'")
         page.measured()
-        assert page.drawn(page.runs()[0]) > 300
+        page.shows(page.runs()[0], above=300)
         assert p.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert page.wrong == []
 
