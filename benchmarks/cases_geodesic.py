@@ -90,12 +90,7 @@ CASES = (
             warm=5_500,
             note="all pairs; beside them our own sweeps: elimination may only be chosen where it is quicker",
         )
-        for shape, options in (
-            ("s_curve", {}),
-            ("sphere_cap", {}),
-            ("cube", {"dim": 3}),
-            ("curved_sheet", {"columns": 784}),
-        )
+        for shape, options in SHAPES
         for n in (6_000, 12_000)
     ),
     Case(
