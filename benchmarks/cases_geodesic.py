@@ -152,12 +152,12 @@ def tapkee_isomap(data: Data) -> Callable[[], Any]:
 
 def _graph(data: Data) -> Any:
     """One graph for both sides: k nearest neighbours, either way."""
-    from scipy.spatial import cKDTree
+    from sklearn.neighbors import NearestNeighbors
 
     from lowfold.graph import Neighbors
 
     n = len(data.X)
-    distance, index = cKDTree(data.X).query(data.X, K + 1)
+    distance, index = NearestNeighbors(n_neighbors=K + 1).fit(data.X).kneighbors(data.X)
     indptr = np.arange(0, n * K + 1, K)
     return Neighbors(indptr, index[:, 1:].ravel(), distance[:, 1:].ravel(), n).union()
 
