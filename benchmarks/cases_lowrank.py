@@ -36,7 +36,7 @@ def _solver_case(n: int) -> Case:
         data="swiss_roll",
         sides=sides,
         check="axes",
-        warm=1_500,
+        warm=2_500,
         repeat=1 if large else 3,
         timeout=600.0,
         note="classical MDS of points by its kernel: the stage that the solver is; the first side is exact",

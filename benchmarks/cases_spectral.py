@@ -27,7 +27,7 @@ CASES = (
         ),
         check="like_pca",
         target=Target(speedup=3, over=("tapkee",), at_most={"procrustes": 1e-3}),
-        warm=1_500,
+        warm=2_500,
         note="from a matrix of distances; tapkee's Python package takes points only and computes the distances itself",
     ),
     Case(

@@ -61,7 +61,7 @@ class Case:
     check: str
     options: dict[str, Any] = field(default_factory=dict)
     target: Target = Target()
-    warm: int = 1_000
+    warm: int = 2_500  # above 2,000, up to which lowfold runs no compiled loops
     quick: int = 600
     repeat: int = 3
     timeout: float = 300.0

@@ -59,7 +59,8 @@ def measure(case: Case, side: Side, *, n: int, warm: int) -> dict[str, Any]:
 
 def run_case(case: Case, *, quick: bool, everything: bool, repeat: int | None = None) -> list[dict[str, Any]]:
     """All sides of one case, in turn, the best wall time of each; CPU time and memory belong to that run."""
-    n, warm = (min(case.n, case.quick), min(case.warm, case.quick)) if quick else (case.n, case.warm)
+    n = min(case.n, case.quick) if quick else case.n
+    warm = min(case.warm, n)
     best: dict[str, dict[str, Any]] = {}
     for turn in range(repeat or (1 if quick else case.repeat)):
         for side in case.sides:
