@@ -9,8 +9,10 @@ from scipy.spatial import KDTree
 import lowfold
 from lowfold._core.errors import MemoryBudgetExceeded
 from lowfold._core.operators import CentredGram
+from lowfold._core.rows import fold_tree
 from lowfold._core.run import Run
 from lowfold.graph import Graph, geodesics
+from lowfold.graph._apart import FrontsApart, Slabs
 from lowfold.graph._geodesic_gram import GeodesicGram
 from lowfold.graph._geodesics import all_geodesics
 from lowfold.graph._minplus import PathFactor, count_work, worthwhile
@@ -158,3 +160,42 @@ def test_many_dimensions_beyond_the_budget_are_told():
     graph = neighbours(np.random.default_rng(0).normal(size=(1500, 12)), 10)
     with lowfold.config_context(memory=6_000_000), pytest.raises(MemoryBudgetExceeded, match="landmarks"):
         all_geodesics(graph)
+
+
+class Nearby:
+    """Workers of `_apart` that are this process."""
+
+    room = 1e9
+
+    def each(self, f, items, *shared):
+        return [f(*item, *shared) for item in items]
+
+    def merged(self, f, items, merge, *shared):
+        return fold_tree(iter(self.each(f, items, *shared)), merge)
+
+    staying = each
+
+
+@pytest.mark.parametrize(("few_products", "kind"), [(True, FrontsApart), (False, Slabs)])
+def test_products_with_what_workers_hold(monkeypatch, few_products, kind):
+    monkeypatch.setattr("lowfold.graph._apart.SLAB_BYTES", 1_000_000)
+    graph = sheet(1130)
+    apart = all_geodesics(graph, few_products=few_products, workers=Nearby())
+    assert isinstance(apart, kind)
+    D = geodesics(graph, dtype=np.float64, method="dijkstra")
+    V = np.random.default_rng(1).normal(size=(1130, 3))
+    for shift, power in ((0.0, 2), (0.7, 2), (0.0, 1)):
+        here, there = CentredGram(D, squared=power == 1, shift=shift), GeodesicGram(apart, power=power, shift=shift)
+        assert_allclose(there.apply(V), here.apply(V), atol=1e-9 * np.abs(here.apply(V)).max())
+        assert_allclose(there.row_means(), here.row_means())
+        some = np.array([1129, 3, 700])
+        assert_allclose(there.rows(some), here.rows(some), atol=1e-9 * D.max() ** 2)
+
+
+def test_workers_without_room_are_told():
+    solid = neighbours(np.random.default_rng(0).random((1500, 8)))
+    small = Nearby()
+    small.room = 1e7
+    fits_nowhere = pytest.raises(MemoryBudgetExceeded, match=r"the workers have room for 5\.0 MB")
+    with fits_nowhere, lowfold.config_context(memory=1_000_000):  # nor do the fronts fit
+        all_geodesics(solid, workers=small)

@@ -89,11 +89,7 @@ class DaskRows(Shaped):
     def fold(self, f: Callable[..., Any], merge: Merge, *shared: Any) -> Any:
         tasks = _Tasks()
         sent = tasks.held(*(_sent(value) for value in shared))
-        level = [self._on(tasks, i, f, *sent) for i in range(len(self.parts))]
-        while len(level) > 1:
-            rest = level[len(level) // 2 * 2 :]
-            level = [tasks.add(_merged, merge, a, b) for a, b in zip(level[::2], level[1::2])] + rest
-        return tasks.computed(level)[0]
+        return tasks.tree([self._on(tasks, i, f, *sent) for i in range(len(self.parts))], merge)
 
     def pairs(self, f: Callable[..., tuple[Any, Any]], merge: Merge, *shared: Any) -> Iterator[Any]:
         tasks = _Tasks()
@@ -119,6 +115,33 @@ class DaskRows(Shaped):
         made = tasks.delayed([self._on(tasks, i, f, *sent) for i in range(len(self.parts))])
         counts = np.diff(self.starts)
         return da.concatenate([da.from_delayed(t, (int(n), width), dtype=dtype) for t, n in zip(made, counts)])
+
+    # Work that is not on blocks: `graph._apart.Workers`.
+
+    @property
+    def room(self) -> float:
+        """Bytes of memory of all workers; 0 where the work is done in this process."""
+        client = _client()
+        if client is None:
+            return 0.0
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        return float(sum(worker["memory_limit"] for worker in workers))
+
+    def each(self, f: Callable[..., Any], items: Sequence[tuple[Any, ...]], *shared: Any) -> Sequence[Any]:
+        """f(*item, *shared) of every item."""
+        tasks = _Tasks()
+        return tasks.computed(tasks.of_items(f, items, shared))
+
+    def merged(self, f: Callable[..., Any], items: Sequence[tuple[Any, ...]], merge: Merge, *shared: Any) -> Any:
+        """The same, merged two by two in a fixed tree."""
+        tasks = _Tasks()
+        return tasks.tree(tasks.of_items(f, items, shared), merge)
+
+    def staying(self, f: Callable[..., Any], items: Sequence[tuple[Any, ...]], *shared: Any) -> Sequence[Any]:
+        """The same, left where it was made; a lost one is made again."""
+        dask, tasks = load_extra("dask", "dask", "rows of Dask"), _Tasks()
+        kept: Sequence[Any] = dask.persist(*tasks.delayed(tasks.of_items(f, items, shared)))
+        return kept
 
 
 class _Stored:
@@ -165,6 +188,11 @@ def _on_pair(
 ) -> Any:
     _settle(home)
     return f(_array(A, i, dtype), a, _array(B, j, dtype), b, *shared)
+
+
+def _on_item(home: int, f: Callable[..., Any], *args: Any) -> Any:
+    _settle(home)
+    return f(*args)
 
 
 def _merged(merge: Merge, a: Any, b: Any) -> Any:
@@ -218,6 +246,18 @@ class _Tasks:
         key = f"{self.name}-{len(self.graph)}"
         self.graph[key] = (f, *args)
         return key
+
+    def of_items(self, f: Callable[..., Any], items: Sequence[tuple[Any, ...]], shared: Sequence[Any]) -> list[str]:
+        """A task f(*item, *shared) for every item."""
+        sent = self.held(*(_sent(value) for value in shared))
+        return [self.add(_on_item, os.getpid(), f, *self.held(*item), *sent) for item in items]
+
+    def tree(self, level: list[str], merge: Merge) -> Any:
+        """The tasks merged two by two, computed."""
+        while len(level) > 1:
+            rest = level[len(level) // 2 * 2 :]
+            level = [self.add(_merged, merge, a, b) for a, b in zip(level[::2], level[1::2])] + rest
+        return self.computed(level)[0]
 
     def delayed(self, keys: Sequence[str]) -> list[Any]:
         made = load_extra("dask.delayed", "dask", "rows of Dask").Delayed

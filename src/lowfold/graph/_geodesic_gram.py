@@ -8,17 +8,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
-from lowfold._core.jit import compiled
 from lowfold._core.operators import LANDMARKS, landmark_start
-from lowfold._core.parallel import run_blocks
 from lowfold._core.types import Floats, Ints
-from lowfold.graph._minplus import PathFactor, aligned
+from lowfold.graph._minplus import GROUPS
 
 LABELS = 256.0  # bytes of a vertex' row of labels: 64 sources in int32
-GROUPS = 16  # of panels, each with sums of its own: fixed, so that the number of threads changes no bit
+
+
+class Unheld(Protocol):
+    """Geodesics of all pairs of a connected graph that are not held here: fronts that make them again (`PathFactor`),
+    or workers that do, or that hold them (`_apart`).
+    """
+
+    @property
+    def n(self) -> int: ...
+
+    def distances(self, sources: Ints, *, n_jobs: int | None = None) -> Floats:
+        """Rows of distances to all, in float64."""
+        ...
+
+    def times(self, V: Floats, power: int, shift: float, *, n_jobs: int | None = None) -> Floats:
+        """P V for P = (D + shift)^power off the diagonal."""
+        ...
 
 
 def pass_bytes(n: int, columns: int, n_jobs: int) -> float:
@@ -38,7 +53,7 @@ class GeodesicGram:
     on a surface; `apply` takes as many columns as it is given for little more than one.
     """
 
-    factor: PathFactor
+    geodesics: Unheld
     power: int = 2
     shift: float = 0.0
     psd: bool = False
@@ -47,7 +62,7 @@ class GeodesicGram:
 
     @property
     def n(self) -> int:
-        return len(self.factor.tree.order)
+        return self.geodesics.n
 
     @property
     def scale(self) -> float:
@@ -83,7 +98,7 @@ class GeodesicGram:
 
     def rows(self, sources: Ints) -> Floats:
         """Powers of the distances from some points to all."""
-        out = self.factor.distances(sources, n_jobs=self.n_jobs)
+        out = self.geodesics.distances(sources, n_jobs=self.n_jobs)
         out += self.shift
         out[np.arange(len(sources)), sources] = 0.0
         return np.power(out, self.power, out=out)
@@ -95,33 +110,12 @@ class GeodesicGram:
 
     def _times(self, V: Floats) -> Floats:
         """P V for P = (D + shift)^power off the diagonal; the first time with the row sums."""
-        n, f, t = self.n, self.factor, self.factor.tree
-        lanes, b = f.lanes, V.shape[1]
         fresh = "means" not in self._known
-        columns = -(-(b + fresh) // 8) * 8
-        W = np.zeros((n, columns))
-        W[:, :b] = V[t.order]
+        W = np.hstack([V, np.ones((self.n, 1))]) if fresh else V
+        total = self.geodesics.times(W, self.power, self.shift, n_jobs=self.n_jobs)
         if fresh:
-            W[:, b] = 1.0
-        seeds = np.arange(n + 1), f.every, np.zeros(n, f.units.dtype)
-        wanted = np.ones(len(t.start), np.bool_)
-        panels = [np.arange(group, -(-n // lanes), GROUPS) for group in range(min(GROUPS, -(-n // lanes)))]
-        parts = np.zeros((len(panels), n, columns))
-        loops = compiled("lowfold.graph._minplus_loops")
-
-        def work(i: int) -> None:
-            labels = aligned((n, lanes), f.units.dtype)
-            loops.times_panels(
-                f.arrays, f.F, f.every, f.node_of, seeds, wanted, panels[i], self.power, self.shift, f.units.unit,
-                f.units.far, W, labels, parts[i],
-            )  # fmt: skip
-
-        run_blocks(work, len(panels), n_jobs=self.n_jobs)
-        total = np.empty((n, columns))
-        total[t.order] = parts.sum(axis=0)
-        if fresh:
-            self._known["means"] = total[:, b] / n
-        return np.ascontiguousarray(total[:, :b])
+            self._known["means"] = total[:, -1] / self.n
+        return np.ascontiguousarray(total[:, : V.shape[1]])
 
 
-__all__ = ["GeodesicGram", "pass_bytes"]
+__all__ = ["GeodesicGram", "Unheld", "pass_bytes"]

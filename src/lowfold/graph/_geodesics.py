@@ -7,11 +7,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lowfold._core.memory import fits, require
+from lowfold._core.errors import MemoryBudgetExceeded
+from lowfold._core.memory import fits, pretty_bytes, require
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats
+from lowfold.graph._apart import ROOM, FrontsApart, Slabs, Workers
 from lowfold.graph._dijkstra import floyd_warshall
 from lowfold.graph._foreign import as_graph
+from lowfold.graph._geodesic_gram import Unheld
 from lowfold.graph._minplus import PathFactor
 from lowfold.graph._paths import path_factor, seeded_paths, shortest_paths
 from lowfold.graph._types import Graph, Neighbors
@@ -84,14 +87,19 @@ def geodesics(
 
 
 def all_geodesics(
-    graph: Graph, *, method: str = "auto", few_products: bool = True, run: Run | None = None
-) -> AnyFloats | PathFactor:
+    graph: Graph,
+    *,
+    method: str = "auto",
+    few_products: bool = True,
+    workers: Workers | None = None,
+    run: Run | None = None,
+) -> AnyFloats | Unheld:
     """Distances of all pairs of a connected graph: their matrix, or the fronts from which products make them again.
 
     The fronts, for `centred_gram`, are O(N^1.5) numbers on a surface. They are taken where the matrix does not fit the
     memory budget, and where a few products with them end before the matrix is filled. In many dimensions they do not
     fit either, or products with them would take hours: then the error about the matrix says what to do. With a device,
-    the distances stay there.
+    the distances stay there; with workers, fronts or slabs of the matrix are theirs.
     """
     run = run or Run()
     n = graph.n
@@ -102,15 +110,41 @@ def all_geodesics(
         found = distances_on_device(graph, dtype, run)
         if found is not None:
             return cast("AnyFloats", found)  # for `centred_gram`; it stays on the device
+    if workers is not None and method == "auto":
+        return _geodesics_apart(graph, dtype, few_products, workers, run)
     most = most_additions(n, few_products=few_products)
     if method in ("auto", "eliminate") and most > 0:
-        with run.stage("fronts of the geodesics"):
-            factor = path_factor(
-                graph.indptr, graph.indices, graph.lengths, dtype=dtype, most_additions=most, n_jobs=run.n_jobs
-            )
+        factor = _fronts(graph, dtype, most, run)
         if factor is not None:
             return factor
     return geodesics(graph, method=method, run=run)
+
+
+def _fronts(graph: Graph, dtype: np.dtype[Any], most: float, run: Run) -> PathFactor | None:
+    with run.stage("fronts of the geodesics"):
+        return path_factor(
+            graph.indptr, graph.indices, graph.lengths, dtype=dtype, most_additions=most, n_jobs=run.n_jobs
+        )
+
+
+def _geodesics_apart(
+    graph: Graph, dtype: np.dtype[Any], few_products: bool, workers: Workers, run: Run
+) -> FrontsApart | Slabs:
+    """Fronts on every worker where products with them are quick or the matrix does not fit; else slabs of it."""
+    size = BESIDE * dtype.itemsize * float(graph.n) ** 2
+    held = size <= ROOM * workers.room
+    factor = None
+    if few_products or not held:
+        factor = _fronts(graph, dtype, AGAIN * graph.n if held else PATIENCE / graph.n, run)
+    if factor is not None:
+        return FrontsApart(factor, workers)
+    if not held:
+        raise MemoryBudgetExceeded(
+            f"{graph.n} x {graph.n} geodesic distances need {pretty_bytes(size)}, and the workers have room for "
+            f"{pretty_bytes(ROOM * workers.room)}; use landmarks, or more workers"
+        )
+    with run.stage("geodesics"):
+        return Slabs.made(graph, dtype, workers)
 
 
 def most_additions(n: int, *, few_products: bool = True) -> float:

@@ -30,6 +30,7 @@ PAIRS = 4_000_000  # below so many distances the sweeps end before the fronts ar
 EDGE = 16.0  # additions of the elimination in the time in which a sweep looks at one edge
 SHARE = 0.25  # of the memory budget may go into the fronts
 ROWS = 256  # rows of a trunk front in one block of work
+GROUPS = 16  # of panels, each with sums of its own: fixed, so that the number of threads changes no bit
 # Batches of a block at most, so that Ctrl-C is heard; blocks at least, so that threads end together.
 BATCHES, BLOCKS = 16, 8
 
@@ -78,6 +79,10 @@ class PathFactor:
     tree: Tree
     F: Labels
     units: Units
+
+    @property
+    def n(self) -> int:
+        return len(self.tree.order)
 
     @cached_property
     def every(self) -> NDArray[np.int32]:
@@ -148,6 +153,45 @@ class PathFactor:
         self.solve(seeds, columns, self.units.limit(np.inf), out, n_jobs=n_jobs)
         return out
 
+    def times(self, V: Floats, power: int, shift: float, *, n_jobs: int | None = None) -> Floats:
+        """P V for P = (D + shift)^power off the diagonal; distances are made and forgotten."""
+        groups = self.groups()
+        parts = np.zeros((len(groups), self.n, -(-V.shape[1] // 8) * 8))
+        W = self.by_rank(V)
+
+        def work(i: int) -> None:
+            self.add_panels(groups[i], W, power, shift, parts[i])
+
+        run_blocks(work, len(groups), n_jobs=n_jobs)
+        return self.from_rank(parts.sum(axis=0), V.shape[1])
+
+    def groups(self) -> list[Ints]:
+        """Panels that are summed together: each holds the distances from `lanes` vertices to all that come later."""
+        panels = -(-self.n // self.lanes)
+        return [np.arange(group, panels, GROUPS) for group in range(min(GROUPS, panels))]
+
+    def by_rank(self, V: Floats) -> Floats:
+        """Rows in the order of the tree, columns filled up to whole blocks."""
+        W = np.zeros((self.n, -(-V.shape[1] // 8) * 8))
+        W[:, : V.shape[1]] = V[self.tree.order]
+        return W
+
+    def from_rank(self, W: Floats, columns: int) -> Floats:
+        """The first columns, in the order of the vertices."""
+        out = np.empty((self.n, columns))
+        out[self.tree.order] = W[:, :columns]
+        return out
+
+    def add_panels(self, panels: Ints, W: Floats, power: int, shift: float, out: Floats) -> None:
+        """Add the share of some panels in P W to `out`; rows by rank."""
+        seeds = np.arange(self.n + 1), self.every, np.zeros(self.n, self.units.dtype)
+        wanted = np.ones(len(self.tree.start), np.bool_)
+        labels = aligned((self.n, self.lanes), self.units.dtype)
+        compiled("lowfold.graph._minplus_loops").times_panels(
+            self.arrays, self.F, self.every, self.node_of, seeds, wanted, panels, power, shift, self.units.unit,
+            self.units.far, W, labels, out,
+        )  # fmt: skip
+
 
 def factorise(tree: Tree, edges: Rows, units: Units, *, n_jobs: int | None) -> PathFactor:
     """Eliminate every vertex of an undirected graph, (indptr, indices, lengths in units), along its tree."""
@@ -212,4 +256,4 @@ def aligned(shape: tuple[int, int], dtype: np.dtype[Any]) -> Labels:
     return raw[start : start + size].view(dtype).reshape(shape)
 
 
-__all__ = ["PathFactor", "Work", "aligned", "count_work", "factor_bytes", "factorise", "worthwhile"]
+__all__ = ["GROUPS", "PathFactor", "Work", "aligned", "count_work", "factor_bytes", "factorise", "worthwhile"]

@@ -11,8 +11,7 @@ from lowfold._core.operators import CentredGram
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats
 from lowfold._cuda._gram import DeviceGram, DeviceMatrix, DevicePanels
-from lowfold.graph._geodesic_gram import GeodesicGram
-from lowfold.graph._minplus import PathFactor
+from lowfold.graph._geodesic_gram import GeodesicGram, Unheld
 
 
 @overload
@@ -21,22 +20,22 @@ def centred_gram(
 ) -> CentredGram: ...
 @overload
 def centred_gram(
-    distances: AnyFloats | PathFactor, *, shift: float = ..., power: int = ..., run: Run | None = ...
+    distances: AnyFloats | Unheld, *, shift: float = ..., power: int = ..., run: Run | None = ...
 ) -> CentredGram | GeodesicGram: ...
 def centred_gram(
-    distances: AnyFloats | PathFactor, *, shift: float = 0.0, power: int = 2, run: Run | None = None
+    distances: AnyFloats | Unheld, *, shift: float = 0.0, power: int = 2, run: Run | None = None
 ) -> CentredGram | GeodesicGram:
     """G = -1/2 H (D o D) H, which annihilates the constant vector; psd exactly when D is Euclidean.
 
     `shift` is added to every distance but those on the diagonal; power=1 is -1/2 H D H. Geodesics may come as the
-    fronts that `all_geodesics` gives for a matrix too large to hold; on a device they stay there.
+    fronts that `all_geodesics` gives for a matrix too large to hold; on a device or with workers they stay there.
     """
     n_jobs = None if run is None else run.n_jobs
     if isinstance(distances, (DeviceMatrix, DevicePanels)):
         return cast("CentredGram", DeviceGram(distances, shift=shift))  # the same face, on the device
-    if isinstance(distances, PathFactor):
-        return GeodesicGram(distances, power=power, shift=shift, n_jobs=n_jobs)
-    return CentredGram(distances, squared=power == 1, shift=shift, n_jobs=n_jobs)
+    if isinstance(distances, np.ndarray):
+        return CentredGram(distances, squared=power == 1, shift=shift, n_jobs=n_jobs)
+    return GeodesicGram(distances, power=power, shift=shift, n_jobs=n_jobs)
 
 
 def centred_similarity(S: NDArray[np.floating], *, run: Run | None = None) -> CentredGram:

@@ -23,10 +23,11 @@ from lowfold._core.operators import CentredGram
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
+from lowfold.graph._apart import workers_of
 from lowfold.graph._conformal import conformal_factors, conformal_lengths
-from lowfold.graph._geodesic_gram import GeodesicGram
+from lowfold.graph._geodesic_gram import GeodesicGram, Unheld
 from lowfold.graph._geodesics import all_geodesics, geodesics
-from lowfold.graph._minplus import PathFactor
+from lowfold.graph._source import Blocks
 from lowfold.graph._types import Graph
 from lowfold.kernels._gram import centred_gram
 from lowfold.lowrank._energy import share_held
@@ -130,7 +131,12 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         held = replace(run, device="cpu") if isinstance(self.shift, str) else run
         among = None if rows is None else np.ascontiguousarray(rows[:, chosen])
         few = few_products(self)
-        D = all_geodesics(graph, method=self.paths, few_products=few, run=held) if among is None else among
+        D: AnyFloats | Unheld
+        if among is None:
+            workers = workers_of(data.source.rows) if isinstance(data.source, Blocks) else None
+            D = all_geodesics(graph, method=self.paths, few_products=few, workers=workers, run=held)
+        else:
+            D = among
         shift = _shift(D, self.shift, run)
         G = centred_gram(D, shift=shift, run=run)
         pairs = largest(G, self.n_components, null=np.ones((G.n, 1)), negligible=NEGLIGIBLE, run=run)
@@ -190,7 +196,7 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         """
         self._of_one_model("operator()")
         L, run = self.landmarks_, self._run()
-        D: AnyFloats | PathFactor
+        D: AnyFloats | Unheld
         if L is None:
             D = all_geodesics(self.graph_, method=self.paths, run=run)
         else:
@@ -251,7 +257,7 @@ def _landmark_error(D: NDArray[np.floating], n: int, pairs: Eigenpairs, kept: Fl
     return told(relative_error(pairs.vectors * np.sqrt(kept), Z, held, rest), len(D))
 
 
-def _shift(D: AnyFloats | PathFactor, shift: float | str | None, run: Run) -> float:
+def _shift(D: AnyFloats | Unheld, shift: float | str | None, run: Run) -> float:
     if shift is None:
         return 0.0
     if isinstance(shift, str):

@@ -11,7 +11,7 @@ from lowfold._core.operators import CentredGram
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigvalsh
 from lowfold._core.types import AnyFloats, Floats
-from lowfold.graph._minplus import PathFactor
+from lowfold.graph._geodesic_gram import Unheld
 from lowfold.kernels._gram import centred_gram
 from lowfold.spectral._doors import largest, smallest
 
@@ -57,7 +57,7 @@ def _spectrum(D: Floats) -> Floats:
     return np.asarray(stacked_eigvalsh(CentredGram(D).dense()))
 
 
-def minimal_shift(D: AnyFloats | PathFactor, *, run: Run | None = None, tol: float = 1e-9) -> float:
+def minimal_shift(D: AnyFloats | Unheld, *, run: Run | None = None, tol: float = 1e-9) -> float:
     """The smallest constant tau for which D + tau (off the diagonal) is Euclidean; 0.0 where D already is (Cailliez).
 
     G_tau = 1/2 (tau^2 H - 2 tau H D H - H (D o D) H) must be psd. From tau = 0 on: the smallest eigenvector z of G_tau
@@ -82,7 +82,7 @@ def minimal_shift(D: AnyFloats | PathFactor, *, run: Run | None = None, tol: flo
     return tau
 
 
-def shift_bound(D: AnyFloats | PathFactor) -> float:
+def shift_bound(D: AnyFloats | Unheld) -> float:
     """An upper bound of the minimal shift: sqrt(mu^2 - lambda) - mu.
 
     lambda is the smallest eigenvalue of -H (D o D) H, mu that of -H D H.
@@ -95,6 +95,6 @@ def shift_bound(D: AnyFloats | PathFactor) -> float:
     return float(np.sqrt(mu * mu - lam) - mu)
 
 
-def _times(D: AnyFloats | PathFactor, z: Floats, *, power: int) -> Floats:
+def _times(D: AnyFloats | Unheld, z: Floats, *, power: int) -> Floats:
     """(D o ... o D) z for centred z, by the operator's blocks: -2 times the centred Gram operator."""
     return -2.0 * centred_gram(D, power=power).apply(z)
