@@ -127,6 +127,10 @@ class DaskRows(Shaped):
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
         return float(sum(worker["memory_limit"] for worker in workers))
 
+    def sent(self, value: Any) -> Any:
+        """A value put on every worker, for `shared` of many calls; it stays there as long as this is kept."""
+        return _sent(value)
+
     def each(self, f: Callable[..., Any], items: Sequence[tuple[Any, ...]], *shared: Any) -> Sequence[Any]:
         """f(*item, *shared) of every item."""
         tasks = _Tasks()
@@ -138,7 +142,7 @@ class DaskRows(Shaped):
         return tasks.tree(tasks.of_items(f, items, shared), merge)
 
     def staying(self, f: Callable[..., Any], items: Sequence[tuple[Any, ...]], *shared: Any) -> Sequence[Any]:
-        """The same, left where it was made; a lost one is made again."""
+        """The same, left where it was made; a lost one is made again, as long as what was sent for it is kept."""
         dask, tasks = load_extra("dask", "dask", "rows of Dask"), _Tasks()
         kept: Sequence[Any] = dask.persist(*tasks.delayed(tasks.of_items(f, items, shared)))
         return kept
@@ -277,12 +281,16 @@ def _computed(tasks: Sequence[Any]) -> Sequence[Any]:
 
 def _sent(value: Any) -> Any:
     """A value for all tasks: with them where it is small, else once to every worker."""
+    if type(value).__module__.split(".")[0] in ("dask", "distributed"):  # sent before
+        return value
     dask = load_extra("dask", "dask", "rows of Dask")
     cloudpickle = load_extra("cloudpickle", "dask", "rows of Dask")  # functions without a name travel too
-    client = _client()
-    if client is not None and len(cloudpickle.dumps(value)) > INLINE:
-        return client.scatter(value, broadcast=True)
-    return dask.delayed(value, traverse=False)
+    task, client = dask.delayed(value, traverse=False), _client()
+    if client is None or len(cloudpickle.dumps(value)) <= INLINE:
+        return task
+    # Kept as a task, not scattered: the scheduler can make it again when the workers that hold it are lost.
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1PB"}):
+        return client.persist(task)
 
 
 def _client() -> Any:

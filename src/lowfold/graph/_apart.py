@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from operator import add
 from typing import Any, Protocol, runtime_checkable
@@ -32,6 +33,10 @@ class Workers(Protocol):
     @property
     def room(self) -> float:
         """Bytes of memory of all workers; 0 where the work is done in this process."""
+        ...
+
+    def sent(self, value: Any) -> Any:
+        """A value put on every worker, for `shared` of many calls; it stays there as long as this is kept."""
         ...
 
     def each(self, f: Callable[..., Any], items: Sequence[tuple[Any, ...]], *shared: Any) -> Sequence[Any]:
@@ -59,6 +64,10 @@ class FrontsApart:
     factor: PathFactor
     workers: Workers
 
+    @cached_property
+    def sent(self) -> Any:
+        return self.workers.sent(self.factor)
+
     @property
     def n(self) -> int:
         return self.factor.n
@@ -69,9 +78,7 @@ class FrontsApart:
     def times(self, V: Floats, power: int, shift: float, *, n_jobs: int | None = None) -> Floats:
         groups = [(group,) for group in self.factor.groups()]
         W = self.factor.by_rank(V)
-        return self.factor.from_rank(
-            self.workers.merged(_panels, groups, add, self.factor, W, power, shift), V.shape[1]
-        )
+        return self.factor.from_rank(self.workers.merged(_panels, groups, add, self.sent, W, power, shift), V.shape[1])
 
 
 def _panels(panels: Ints, factor: PathFactor, W: Floats, power: int, shift: float) -> Floats:
@@ -82,9 +89,13 @@ def _panels(panels: Ints, factor: PathFactor, W: Floats, power: int, shift: floa
 
 @dataclass(frozen=True, eq=False)
 class Slabs:
-    """Rows starts[i] to starts[i + 1] of the distances stay with the worker that made them."""
+    """Rows starts[i] to starts[i + 1] of the distances stay with the worker that made them.
+
+    `graph` is the one on the workers, from which a lost slab is made again.
+    """
 
     slabs: Sequence[Any]
+    graph: Any
     starts: Ints
     workers: Workers
 
@@ -93,7 +104,8 @@ class Slabs:
         rows = max(1, SLAB_BYTES // (dtype.itemsize * graph.n))
         starts = np.append(np.arange(0, graph.n, rows), graph.n)
         items = [(int(a), int(b)) for a, b in pairwise(starts)]
-        return cls(workers.staying(_slab, items, graph, dtype.name), starts, workers)
+        there = workers.sent(graph)
+        return cls(workers.staying(_slab, items, there, dtype.name), there, starts, workers)
 
     @property
     def n(self) -> int:
