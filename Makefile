@@ -80,6 +80,7 @@ bench: bench-env ## time and memory against other packages; benchmarks/results
 bench-large: bench-env ## rows that stay on disk, to a million of them, and two workers; benchmarks/large
 	@$(PY) benchmarks/large.py --out benchmarks/large
 	@$(PY) benchmarks/large.py --out benchmarks/large/cluster --cluster --rows 300000 --cases pca neighbours landmark_ltsa
+	@$(PY) benchmarks/lost_worker.py --out benchmarks/large
 
 gallery: env ## run every examples/plot_*.py; gallery/index.html
 	@$(PY) tools/gallery.py --out gallery
