@@ -101,7 +101,7 @@ def one(case: str, path: Path, memory: str, cluster: bool) -> dict[str, Any]:
     if cluster:
         import distributed
 
-        client = distributed.Client(n_workers=2, threads_per_worker=1, memory_limit="1GiB", dashboard_address=None)
+        client = distributed.Client(n_workers=2, threads_per_worker=1, memory_limit="1GiB", dashboard_address=":0")
         rows = lowfold.datasets.read(path, blocks="dask").X
     with Peak() as peak:
         start, used = time.perf_counter(), time.process_time()

@@ -151,7 +151,7 @@ def main() -> None:
 
     warnings.simplefilter("ignore")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    settings = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": LIMIT, "dashboard_address": None}
+    settings = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": LIMIT, "dashboard_address": ":0"}
     found = []
     with tempfile.TemporaryDirectory() as folder:
         sizes = {case: args.rows if case in SUMS else args.pairs for case in args.cases}

@@ -64,3 +64,20 @@ def test_workers_need_a_file_of_rows(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["embed", str(tmp_path / "X.csv"), "-m", "pca", "--workers", "2"])
     assert result.exit_code != 0
     assert "--workers" in result.output
+
+
+@pytest.mark.extra("distributed")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_cluster_is_used_by_its_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import distributed
+
+    X = np.random.default_rng(0).normal(size=(350, 4))
+    np.save(tmp_path / "X.npy", X)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("lowfold._core._dask_rows.PATIENCE", 1)
+    with distributed.LocalCluster(n_workers=1, processes=False, protocol="tcp", dashboard_address=":0") as there:
+        called("embed", "X.npy", "-m", "pca", "-o", "Y.npy", "--cluster", there.scheduler_address)
+    assert np.allclose(np.load("Y.npy"), lowfold.PCA(2).fit_transform(X))
+    result = CliRunner().invoke(app, ["embed", "X.npy", "-m", "pca", "--cluster", "tcp:/127.0.0.1"])
+    assert result.exit_code != 0
+    assert "no cluster answers" in result.output

@@ -159,7 +159,7 @@ def test_a_killed_worker_is_survived(path: Path) -> None:
     import distributed
 
     whole = lowfold.graph.find_neighbors(np.load(path), 8)
-    with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
+    with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
         pids = list(client.run(os.getpid).values())
         killer = threading.Timer(0.5, os.kill, (pids[0], signal.SIGKILL))
         killer.start()

@@ -23,6 +23,7 @@ from lowfold._core.rows import Merge, Shaped, StoredRows, block_rows, float_type
 from lowfold._core.types import AnyFloats, Ints
 
 INLINE = 1_000_000  # bytes of a shared value that travel with the tasks; a larger one is put on every worker first
+PATIENCE = 10  # seconds for a cluster to answer
 WAVE = 16  # blocks that are asked for at a time where they only pass through this process
 
 
@@ -308,5 +309,10 @@ def connected(address: str | None, workers: int | None) -> Any:
     """A client of the cluster at `address`, or of so many new processes on this machine, one thread each."""
     distributed = load_extra("distributed", "dask", "a cluster")
     if address is not None:
-        return distributed.Client(address)
-    return distributed.Client(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        try:
+            return distributed.Client(address, timeout=PATIENCE)
+        except (OSError, ValueError) as error:
+            raise InvalidInput(
+                f"no cluster answers at {address} ({error}); its scheduler prints an address such as tcp://10.0.0.1:8786"
+            ) from error
+    return distributed.Client(n_workers=workers, threads_per_worker=1, dashboard_address=":0")

@@ -64,6 +64,7 @@ def open_rows(
     file = Path(path)
     if not file.exists():
         raise FileProblem(f"{path} does not exist; rows in blocks are {', '.join(ENDINGS)}")
+    file = file.absolute()  # a worker may have another folder
     ending = file.suffix.lower()
     if columns is not None and ending not in PARQUET:
         raise InvalidInput(f"{path}: columns belong to a Parquet file")
