@@ -15,6 +15,8 @@ import numpy as np
 
 import lowfold
 
+FEW = 2_100  # points of the fit before: up to 2,000 no loops are compiled
+
 
 def made(kind: str, n: int, D: int, seed: int) -> np.ndarray:
     """Data of the kind that a method takes."""
@@ -39,7 +41,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     cls = getattr(lowfold, name)
     few = {key: min(value, 50) if key == "landmarks" else value for key, value in params.items()}
-    small = made(kind, 60 if kind == "stack" else 300, D, 1)
+    small = made(kind, 60 if kind == "stack" else min(n, FEW), D, 1)
     cls(**few).fit(small, np.arange(len(small)) % 3)  # compiles and loads
     gc.collect()
     before = status("VmRSS")

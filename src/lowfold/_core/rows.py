@@ -230,7 +230,10 @@ class ArrayRows(StoredRows):
         self.array, self.open_again = array, open_again
 
     def read(self, i: int) -> NDArray[Any]:
-        return np.asarray(self.array[int(self.starts[i]) : int(self.starts[i + 1])])
+        first, last = int(self.starts[i]), int(self.starts[i + 1])
+        if is_whole_map(self.array):
+            return _from_file(self.array, first, last)
+        return np.asarray(self.array[first:last])
 
     def take(self, rows: Ints) -> AnyFloats:
         if isinstance(self.array, np.ndarray):  # a memory map reads the pages of these rows alone
@@ -248,6 +251,20 @@ class ArrayRows(StoredRows):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self.array = state["open_again"]()
+
+
+def is_whole_map(array: Any) -> bool:
+    """Whether rows of the array lie one after the other in a file, from its offset on."""
+    if not isinstance(array, np.memmap) or isinstance(array.base, np.memmap):
+        return False
+    return array.filename is not None and array.flags.c_contiguous
+
+
+def _from_file(array: np.memmap[Any, Any], first: int, last: int) -> NDArray[Any]:
+    """Rows read, not mapped: pages of a map count as memory of the process, and a cluster ends workers with much."""
+    assert array.filename is not None
+    shape, offset = (last - first, array.shape[1]), array.offset + first * array.strides[0]
+    return np.fromfile(array.filename, array.dtype, shape[0] * shape[1], offset=offset).reshape(shape)
 
 
 class CutRows(StoredRows):

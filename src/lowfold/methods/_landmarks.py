@@ -28,7 +28,8 @@ from lowfold.lowrank._landmark_rules import RULES, landmarks_by_rule
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._parameters import Seeded
 from lowfold.methods._placing.landmarks import placed_through
-from lowfold.methods._stages import Stage, Stages, read_stage
+from lowfold.methods._placing.place import PLACED
+from lowfold.methods._stages import FLOAT, Stage, Stages, columns, read_stage
 
 Chooser = Callable[[Source, Run], Ints]
 Solve = Callable[[Data, Run], Fit]
@@ -37,6 +38,7 @@ Solve = Callable[[Data, Run], Fit]
 # tenth that it places says how steady it is; a model of half of them errs more, and shows what too few do.
 HELD_OUT = 2
 PLACING = 1500.0  # bytes for a point placed among landmarks: its neighbours both ways and its row of the kernel
+PLACING_WITHIN_REACH = 2500.0  # and where these are all within one reach
 PLACING_BY_WEIGHTS = 650.0  # where its neighbours among the landmarks are enough
 # Of the spread: the model of the other half is another one. Seven methods on five kinds of data, 40 to 400 landmarks:
 # above it, 24 of the 33 models of which a third of the spread is lost, and 13 of the 72 others.
@@ -92,7 +94,8 @@ def landmark_stages(of: Stages, placing: float = PLACING, *, charted: bool = Fal
         m = data.n if asked is None else min(data.n, int(asked) if np.ndim(asked) == 0 else len(np.ravel(asked)))
         if m == data.n or data.source is None:
             return of(model, data)
-        placed = Stage("placing", f"{data.n - m} points by {m} landmarks", placing * data.n)
+        size = placing * min(data.n, PLACED) + FLOAT * data.n * columns(model)
+        placed = Stage("placing", f"{data.n - m} points by {m} landmarks", size)
         knots = n_knots(data.n, m)
         surface = [Stage("tangent planes", f"{knots} knots of a surface", KNOT * knots)] if charted else []
         return [read_stage(data), *surface, *of(model, Data(data.source.subset(np.arange(m))))[1:], placed]

@@ -44,7 +44,7 @@ from lowfold.methods._diffusion_metric import diffusion_distances
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._in_blocks import InBlocks
-from lowfold.methods._landmarks import Landmarked, landmark_stages
+from lowfold.methods._landmarks import PLACING_WITHIN_REACH, Landmarked, landmark_stages
 from lowfold.methods._losses import Lowered, diffusion
 from lowfold.methods._neighborhood import Always, Needs
 from lowfold.methods._parameters import Selected, Symmetrized
@@ -119,7 +119,7 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
     ((300, 2), True)
     """
 
-    stages: ClassVar[Stages] = landmark_stages(diffusion_stages)
+    stages: ClassVar[Stages] = landmark_stages(diffusion_stages, PLACING_WITHIN_REACH)
     in_blocks: ClassVar[InBlocks] = by_neighbors_alone
     loss: ClassVar[Lowered] = Lowered(
         diffusion, "share of the variance of t-step probabilities that Y does not explain"

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._block_search import plain_run
@@ -15,7 +16,7 @@ from lowfold.graph._types import Neighbors
 from lowfold.methods._fit import Extension, Fit, Inverse, Looks, Queries, Trained, known_source
 from lowfold.methods._placing.back import with_inverse
 from lowfold.methods._placing.maps import Barycentric
-from lowfold.methods._placing.place import count, looked_up, place, rows_of, take
+from lowfold.methods._placing.place import PLACED, count, looked_up, place, rows_of, take
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +91,10 @@ def placed_through(fit: Fit, landmarks: Trained, chosen: Ints, source: Source | 
     Y = np.empty((n, fit.coordinates.shape[1]))
     Y[chosen] = fit.coordinates
     others = np.setdiff1d(np.arange(n), chosen)
-    if len(others):
-        nothing = Neighbors(np.zeros(len(others) + 1, dtype=np.int64), np.empty(0, np.int32), np.empty(0), n)
-        Y[others] = through.place(landmarks, rows_of(known_source(source), others), nothing, run)
+    for part in block_slices(len(others), PLACED):
+        some = others[part]
+        nothing = Neighbors(np.zeros(len(some) + 1, dtype=np.int64), np.empty(0, np.int32), np.empty(0), n)
+        Y[some] = through.place(landmarks, rows_of(known_source(source), some), nothing, run)
     invert = fit.invert if isinstance(fit.invert, Barycentric) else BackThroughLandmarks(landmarks, fit.invert)
     extra = {**fit.extra, "landmarks_": chosen}
     if fit.graph is not None:

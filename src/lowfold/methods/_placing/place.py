@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._neighborhoods import query_neighborhoods
@@ -22,8 +23,21 @@ class Placed(NamedTuple):
     same: Ints
 
 
+PLACED = 65_536  # new points at a time: enough for all threads, and a bound for what is held beside the answer
+
+
 def place(extend: Extension, trained: Trained, queries: Queries, run: Run) -> Placed:
     """Every query by itself: nothing depends on the rest of the batch."""
+    m = count(queries)
+    if m <= PLACED:
+        return _placed(extend, trained, queries, run)
+    out = Placed(np.empty((m, trained.coordinates.shape[1])), np.empty(m, dtype=np.int64))
+    for part in block_slices(m, PLACED):
+        out.natural[part], out.same[part] = _placed(extend, trained, take(queries, np.arange(m)[part]), run)
+    return out
+
+
+def _placed(extend: Extension, trained: Trained, queries: Queries, run: Run) -> Placed:
     found = looked_up(extend, trained, queries, run)
     same = np.full(found.n, -1, dtype=np.int64)
     if extend.looks != "nowhere" and extend.recognise:
