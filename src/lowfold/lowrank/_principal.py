@@ -15,6 +15,7 @@ from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import AnyFloats, Floats
 from lowfold.lowrank._on_device import scatter_on_device
+from lowfold.lowrank._sampled_axes import sampled_axes, signed
 from lowfold.lowrank._scatter import Scatter, centred, triangular_factor
 from lowfold.spectral._doors import largest, warn_if_poor
 from lowfold.spectral._power import power_method
@@ -47,7 +48,8 @@ def select_route(n: int, D: int, k: int) -> str:
     """What `solver="auto"` takes first for k axes of n points with D features.
 
     - both n and D above 2,000 and k at most a twentieth of the smaller: "krylov", a few passes over the data
-    - D <= n: "covariance", the D x D matrix; at 200,000 x 784 it is an order of magnitude faster than an SVD
+    - D <= n: "covariance", the D x D matrix; at 200,000 x 784 it is an order of magnitude faster than an SVD. Of many
+      rows for few axes it is that of a sample, corrected by passes over all (`_sampled_axes.py`): `solver_` "sample"
     - else "gram", the n x n matrix
     Where the last direction kept then turns out below 1e-7 of the first (in length), or no longer apart from the next
     one, "covariance" and "gram" have lost its digits and "svd" is used instead. Large float32 data are multiplied in
@@ -97,6 +99,9 @@ def _axes(V: Floats, pairs: Eigenpairs, solver: str, total: float, scores: Float
 def _covariance(scatter: Scatter, k: int, run: Run) -> Axes:
     D = scatter.n
     require(8.0 * D * D * 6, f"the covariance of {D} features", "use solver='krylov' or RandomProjection first")
+    found = sampled_axes(scatter, k, run) if run.solver == "auto" and run.device == "cpu" else None
+    if found is not None:
+        return Axes(found[0].vectors, *found)
     pairs, total, scores = _leading(scatter, k, run)
     return _axes(pairs.vectors, pairs, "covariance", total, scores)
 
@@ -147,10 +152,8 @@ def _corrected(scatter: Scatter, k: int, run: Run, *, rounds: int = 3) -> Found 
         away = np.linalg.norm(CV @ turn - (V @ turn) * values, axis=0)
         residual = float((away / (values - (pairs.values[-1] - pairs.gap))).max())
         if 0 <= residual <= run.tol:
-            turned = V @ turn
-            fixed = fix_signs(turned)
-            turn = turn * np.where((fixed * turned).sum(axis=0) < 0, -1.0, 1.0)
-            pairs = replace(pairs, values=values, vectors=fixed, residual=residual)
+            vectors, turn = signed(V, turn)
+            pairs = replace(pairs, values=values, vectors=vectors, residual=residual)
             return pairs, total, None if scores is None else scores @ turn
         error = CV - C @ V
         C += error @ V.T + V @ (error.T - (error.T @ V) @ V.T)

@@ -20,6 +20,7 @@ from lowfold._core.types import AnyFloats, Floats
 # the product takes the time; and of one in float32, whose sums lose digits with their length.
 THIN, SQUARE, SINGLE = 2**18, 2**20, 2**21
 GROUP_NUMBERS, GROUPS = 2**25, (2, 16)  # numbers of all groups' sums together, 256 MB; groups, at least and at most
+BY_COLUMN = 4  # vectors at most that a block of rows is multiplied with one after the other
 # Rows of a block that is factored, at least, and in columns; factors side by side.
 TALL, TALL_COLUMNS, FACTORS = 1024, 4, 8
 
@@ -50,7 +51,7 @@ class Scatter:
 
     def apply(self, V: Floats) -> Floats:
         if not self.dual:
-            return self._sum(lambda block, _: block.T @ (block @ V), (self.n, V.shape[1])) / self.divisor
+            return self._sum(lambda block, _: product_and_back(block, V)[1], (self.n, V.shape[1])) / self.divisor
         Z = self._sum(lambda block, part: block.T @ V[part], (self.X.shape[1], V.shape[1]))
         out = np.empty((self.n, V.shape[1]))
         parts = self._parts()
@@ -66,8 +67,8 @@ class Scatter:
         scores = np.empty((self.X.shape[0], V.shape[1]))
 
         def term(block: Floats, part: slice) -> Floats:
-            scores[part] = block @ V
-            return block.T @ scores[part]
+            scores[part], back = product_and_back(block, V)
+            return back
 
         return scores, self._sum(term, (self.n, V.shape[1])) / self.divisor
 
@@ -129,6 +130,30 @@ class Scatter:
 
         run_blocks(work, len(parts), n_jobs=self.n_jobs)
         return float(sums.sum() / self.divisor)
+
+
+def product_and_back(block: Floats, V: Floats) -> tuple[Floats, Floats]:
+    """B V and B'B V. A few columns one by one: a product with two takes longer than two with one each."""
+    if V.shape[1] > BY_COLUMN:
+        scores = block @ V
+        return scores, block.T @ scores
+    scores, back = np.empty((len(block), V.shape[1])), np.empty(V.shape)
+    for j in range(V.shape[1]):
+        scores[:, j] = block @ V[:, j]
+        back[:, j] = scores[:, j] @ block
+    return scores, back
+
+
+def column_mean(X: AnyFloats, n_jobs: int | None) -> Floats:
+    """The mean of every column, summed in float64."""
+    parts = block_slices(X.shape[0], max(1, SQUARE // max(X.shape[1], 1)))
+    sums = np.zeros((len(parts), X.shape[1]))
+
+    def work(i: int) -> None:
+        sums[i] = X[parts[i]].sum(axis=0, dtype=np.float64)
+
+    run_blocks(work, len(parts), n_jobs=n_jobs)
+    return np.asarray(sums.sum(axis=0) / X.shape[0])
 
 
 def centred(X: AnyFloats, mean: Floats, part: slice, weights: Floats | None = None) -> Floats:

@@ -26,7 +26,7 @@ from lowfold.graph._source import Blocks
 from lowfold.lowrank._block_sums import BlockScatter, block_moments, column_means, is_wide, jobs_of, wide_axes
 from lowfold.lowrank._component_count import components_to_compute, components_to_keep, log_density, truncated
 from lowfold.lowrank._principal import ROUTES, Axes, principal_axes
-from lowfold.lowrank._scatter import Scatter
+from lowfold.lowrank._scatter import Scatter, column_mean
 from lowfold.lowrank._sparse_axes import SparseScatter, sparse_axes
 from lowfold.lowrank._streaming import Moments
 from lowfold.methods._blocks import row_blocks
@@ -102,7 +102,7 @@ class PCA(Solved, LinearMethod):
         if isinstance(data.source, Blocks):
             return self._embed_blocks(data.source.rows, run)
         X = data.points().X
-        mean = X.mean(axis=0, dtype=np.float64)
+        mean = X.mean(axis=0) if isinstance(X, SparseRows) else column_mean(X, run.n_jobs)
         k = components_to_compute(self.n_components, *X.shape)
         axes = self._chosen(_axes(X, mean, k, run), *X.shape)  # V, lambda, total variance
         to_axes = AffineMap(mean, axes.V, axes.V.T)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from lowfold._core.errors import InvalidInput, SolverFailed
 from lowfold._core.jit import compiled
@@ -33,7 +33,7 @@ from lowfold.lowrank._random_projection import (
     lipschitz_constants,
     random_entries,
 )
-from lowfold.lowrank._scatter import Scatter
+from lowfold.lowrank._scatter import Scatter, column_mean
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Trained
 from lowfold.methods._in_blocks import InBlocks
@@ -47,6 +47,8 @@ from lowfold.methods._stages import Stages, projection_stages
 SMALL = 4_000_000  # entries of R that a model keeps; above, they are drawn again in each pass
 OUTPUT, LEAST_ROWS = 2**21, 256  # numbers of a block of the result, 16 MB, but so many rows at least
 CHUNK = 2**23  # entries of R drawn at a time
+# Rows that a very sparse matrix is applied to side by side, at least and at most; numbers of all their sums, 256 KB.
+WIDTHS, SIDE_BY_SIDE = (16, 64), 2**16
 THIN = 0.1  # below this density a loop over the entries beats a dense product
 
 
@@ -183,7 +185,8 @@ class RandomProjection(Seeded, LinearMethod):
     def _drawn(self, X: Any, k: int, run: Run) -> tuple[RandomMap, NDArray[np.floating], dict[str, Any]]:
         """A matrix and its output; with `verify` the first whose distortion is within eps."""
         found, eps = (1.0, 1.0), float(self.eps or 0.0)
-        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+        sparse = hasattr(X, "tocsr")
+        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel() if sparse else column_mean(X, run.n_jobs)
         for attempt in range(1, self.max_tries + 1):
             rule = random_entries(self.kind, k, X.shape[1], density=self._density(), random_state=run.rng)
             projection = random_map(rule, mean, orthogonal=self.orthogonalize)
@@ -297,9 +300,11 @@ class RandomMap(Extension):
         R = self.rule().sparse(n_jobs=run.n_jobs)
         out = np.empty((X.shape[0], self.k), dtype=X.dtype)
         rows = block_slices(X.shape[0], 512)
-        signs = np.sign(R.data).astype(np.int8)
         loops = compiled("lowfold.lowrank._projection_loops")
         size = X.dtype.type(1 / np.sqrt(self.k * self.density))
+        signs = np.sign(R.data).astype(np.int8)
+        entries = (*_only(R, signs > 0), *_only(R, signs < 0))
+        width = int(np.clip(SIDE_BY_SIDE // self.k, *WIDTHS))
         sparse = hasattr(X, "tocsr")
 
         def work(i: int) -> None:
@@ -308,10 +313,16 @@ class RandomMap(Extension):
                 given = (X.indptr, X.indices, X.data, part.start, part.stop)
                 loops.project_sparse_signs(*given, R.indptr, R.indices, signs, size, out[part])
             else:
-                loops.project_signs(X[part], R.indptr, R.indices, signs, self.k, size, out[part])
+                loops.project_signs(X[part], *entries, self.k, size, width, out[part])
 
         run_blocks(work, len(rows), n_jobs=run.n_jobs)
         return out
+
+
+def _only(R: csr_array, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+    """Where the chosen entries of each row begin, and their columns."""
+    before = np.concatenate([[0], np.cumsum(chosen)])
+    return before[R.indptr], R.indices[chosen]
 
 
 def random_map(rule: RandomEntries, mean: Floats, *, orthogonal: bool) -> RandomMap:
