@@ -52,6 +52,18 @@ CASES = (
         note="all pairs on both sides, 500 steps",
     ),
     Case(
+        name="tsne-default-2k",
+        group="tsne-default",
+        n=2_000,
+        data="curved_sheet",
+        sides=(Side("lowfold", "lowfold_default"), Side("sklearn", "sklearn_default")),
+        check="divergence_of_neighbors",
+        options={"columns": 20},
+        target=Target(speedup=1),
+        warm=1_100,
+        note="both as they come: neighbours, scikit-learn's repulsion by a tree; KL of one and the same P, all pairs",
+    ),
+    Case(
         name="nonmetric-mds-1k",
         group="nonmetric-mds",
         n=1_000,
@@ -104,6 +116,36 @@ def sklearn_tsne(data: Data) -> Callable[[], Any]:
 
     model = TSNE(2, method="exact", max_iter=STEPS, n_jobs=THREADS)
     return lambda: model.fit(data.X)
+
+
+def lowfold_default(data: Data) -> Callable[[], Any]:
+    import lowfold
+
+    model = lowfold.TSNE(2, n_jobs=THREADS)
+    return lambda: model.fit(data.X)
+
+
+def sklearn_default(data: Data) -> Callable[[], Any]:
+    from sklearn.manifold import TSNE
+
+    model = TSNE(2, n_jobs=THREADS)
+    return lambda: model.fit(data.X)
+
+
+def divergence_of_neighbors(data: Data, model: Any) -> dict[str, float]:
+    """KL(P || Q) with P of scikit-learn's 91 nearest neighbours at perplexity 30, and Q of all pairs."""
+    from scipy.spatial.distance import pdist
+    from sklearn.manifold._t_sne import _joint_probabilities_nn
+    from sklearn.neighbors import NearestNeighbors
+
+    near = NearestNeighbors(n_neighbors=min(91, len(data.X) - 1)).fit(data.X).kneighbors_graph(mode="distance")
+    near.data **= 2
+    P = _joint_probabilities_nn(near, 30.0, 0).tocoo()
+    Y = np.asarray(model.embedding_, dtype=np.float64)
+    mass = 2 * (1 / (1 + pdist(Y, "sqeuclidean"))).sum()
+    log_q = -np.log1p(np.square(Y[P.row] - Y[P.col]).sum(axis=1)) - np.log(mass)
+    some = P.data > 0
+    return {"kl": float((P.data[some] * (np.log(P.data[some]) - log_q[some])).sum())}
 
 
 def lowfold_fft(data: Data) -> Callable[[], Any]:

@@ -22,7 +22,7 @@ CASES = (
         sides=(Side("lowfold", "lowfold_pca"), Side("sklearn", "sklearn_pca")),
         check="variance",
         target=Target(speedup=1),
-        note="from float32 rows, both through the covariance; lowfold adds blocks in float64 and measures the residual",
+        note="from float32 rows; lowfold from a sample that passes over all rows correct, residual in float64",
     ),
     Case(
         name="pca-svd-40k",

@@ -70,6 +70,17 @@ _TOO_LARGE = {
 }
 
 CASES = (
+    Case(
+        name="nmf-4k",
+        group="nmf",
+        n=4_000,
+        data="parts",
+        sides=(Side("lowfold", "lowfold_nmf"), Side("sklearn", "sklearn_nmf")),
+        check="nmf_error",
+        options={"columns": 300, "parts": 12},
+        target=Target(speedup=1),
+        note="both as they come, from the same start; lowfold's coordinates are exact minima",
+    ),
     _solver_case(10_000),
     _solver_case(50_000),
     *(_landmark_case(method) for method in SURFACE),
@@ -204,3 +215,27 @@ def nothing(data: Data, found: Any) -> dict[str, float]:
     """Time and memory only; the error where the model tells it."""
     error = getattr(found, "landmark_error_", None)
     return {} if error is None else {"landmark_error": float(error)}
+
+
+def lowfold_nmf(data: Data) -> Callable[[], Any]:
+    import lowfold
+
+    model = lowfold.NMF(data.options["parts"], n_jobs=THREADS)
+    return lambda: model.fit(data.X)
+
+
+def sklearn_nmf(data: Data) -> Callable[[], Any]:
+    from types import SimpleNamespace
+
+    from sklearn.decomposition import NMF
+
+    def call() -> Any:
+        model = NMF(data.options["parts"], init="nndsvda")
+        return SimpleNamespace(embedding_=model.fit_transform(data.X), components_=model.components_)
+
+    return call
+
+
+def nmf_error(data: Data, model: Any) -> dict[str, float]:
+    """|X - Y H| / |X|."""
+    return {"error": float(np.linalg.norm(data.X - model.embedding_ @ model.components_) / np.linalg.norm(data.X))}

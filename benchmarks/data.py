@@ -70,3 +70,11 @@ def curved_sheet(n: int, options: dict[str, Any]) -> Data:
     X = inner @ rng.normal(size=(64, options["columns"])).astype(np.float32)
     X += 0.1 * rng.normal(size=X.shape).astype(np.float32)
     return Data(np.ascontiguousarray(X, dtype=np.float32), None, options)
+
+
+def parts(n: int, options: dict[str, Any]) -> Data:
+    """Sums of `parts` nonnegative parts, half of whose `columns` entries are zero, with noise that is not negative."""
+    rng = np.random.default_rng(0)
+    k, D = options["parts"], options["columns"]
+    H = rng.random((k, D)) * (rng.random((k, D)) < 0.5)
+    return Data(rng.random((n, k)) @ H + 0.1 * rng.random((n, D)), None, options)

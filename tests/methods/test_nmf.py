@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import nnls
+from scipy.sparse import csr_array
 from sklearn import decomposition
 
 import lowfold
@@ -37,3 +38,23 @@ def test_more_parts_fit_better_and_negative_values_are_refused() -> None:
         lowfold.NMF(2).fit(X - 1)
     with pytest.raises(ValueError, match="Negative values"):
         lowfold.NMF(2).fit(X).transform(X - 1)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of the reference
+@pytest.mark.parametrize("seed", [10, 11])
+def test_the_error_is_scikit_learns_or_lower_in_fewer_steps(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.random((300, 6)) @ (rng.random((6, 40)) * (rng.random((6, 40)) < 0.5)) + 0.1 * rng.random((300, 40))
+    model = lowfold.NMF(6).fit(X)
+    reference = decomposition.NMF(6, init="nndsvda").fit(X)
+    assert model.reconstruction_error_ <= 1.001 * reference.reconstruction_err_
+    assert model.n_iter_ < reference.n_iter_
+    one, two, sparse = (lowfold.NMF(6, n_jobs=j).fit(A) for j, A in ((1, X), (2, X), (1, csr_array(X))))
+    assert np.array_equal(one.embedding_, two.embedding_)
+    assert np.allclose(sparse.reconstruction_error_, one.reconstruction_error_, rtol=1e-6)
+
+
+def test_a_sharper_tolerance_leaves_less_gradient() -> None:
+    X = np.random.default_rng(12).random((200, 12)) ** 2
+    errors = [lowfold.NMF(4, tol=tol, max_iter=5_000).fit(X).reconstruction_error_ for tol in (1e-2, 1e-4, 1e-7)]
+    assert errors == sorted(errors, reverse=True)

@@ -10,7 +10,7 @@ from sklearn import manifold
 from tests.methods.test_sne import blobs, one_nearest
 
 import lowfold
-from lowfold import TSNE
+from lowfold import TSNE, SymmetricSNE
 from lowfold._core.errors import InvalidInput
 from lowfold.graph import Points, nearest
 from lowfold.metrics._resolve import resolve_metric
@@ -132,9 +132,15 @@ def test_learning_rate_rule() -> None:
     assert TSNE(2, max_iter=1).fit(X).learning_rate_ == 90 / 4
     assert TSNE(2, max_iter=1, learning_rate=7.0).fit(X).learning_rate_ == 7.0
     start = 1e-2 * np.random.default_rng(0).normal(size=(90, 2))
-    auto = TSNE(2, max_iter=1, init=start, gains=False, early_exaggeration=3.0).fit(X)
-    given = TSNE(2, max_iter=1, init=start, gains=False, early_exaggeration=3.0, learning_rate=90 / 12).fit(X)
+    once = {"max_iter": 1, "init": start, "gains": False}
+    auto = SymmetricSNE(2, early_exaggeration=3.0, **once).fit(X)
+    given = SymmetricSNE(2, early_exaggeration=3.0, learning_rate=auto.learning_rate_ / 3, **once).fit(X)
     assert np.array_equal(auto.embedding_, given.embedding_), "divided by the exaggeration in force"
+    many = np.random.default_rng(0).normal(size=(300, 3))
+    once["init"] = many[:, :2]
+    auto = TSNE(2, early_exaggeration=3.0, **once).fit(many)
+    given = TSNE(2, early_exaggeration=3.0, learning_rate=50.0, **once).fit(many)
+    assert np.array_equal(auto.embedding_, given.embedding_), "but 50 at least"
 
 
 def test_what_cannot_be_is_refused_in_words() -> None:

@@ -215,3 +215,25 @@ def test_how_a_descent_ends() -> None:
     assert momentum_descent(Bowl(), first, learning_rate=0.01, max_iter=20).reason == "max_iter"
     growing = momentum_descent(Bowl(), first, learning_rate=3.0, gains=False, max_iter=5000, patience=100)
     assert growing.reason == "no progress"
+
+
+def test_repulsion_in_float32_has_seven_digits_of_its_sums() -> None:
+    rng = np.random.default_rng(20)
+    P = csr_array(np.triu(rng.random((700, 700)) * (rng.random((700, 700)) < 0.05), 1))
+    P = csr_array(P + P.T)
+    P.data /= P.data.sum()
+    affinities = SparseAffinities(P, 0.0)
+    for size in (1e-4, 30.0):
+        Y = size * rng.normal(size=(700, 2))
+        exact = TSNECost(affinities).gradient(Y, 12.0)
+        for jobs in (1, 2):
+            single = TSNECost(affinities, jobs, single=True).gradient(Y, 12.0)
+            assert np.abs(single - exact).max() < 1e-5 * np.abs(exact).max()
+
+
+def test_exaggeration_falls_to_one_and_the_learning_rate_rises_with_it() -> None:
+    from lowfold.optimize._momentum import exaggeration_at
+
+    seen = [exaggeration_at(t, 16.0, 250) for t in (1, 250, 275, 300, 350, 900)]
+    assert np.allclose(seen, [16, 16, 8, 4, 1, 1])
+    assert exaggeration_at(1, 16.0, 0) == exaggeration_at(1, 1.0, 250) == 1.0

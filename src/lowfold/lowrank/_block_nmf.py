@@ -12,6 +12,7 @@ import numpy as np
 from lowfold._core.rows import Rows
 from lowfold._core.types import AnyFloats, Floats
 from lowfold.lowrank._block_sums import added
+from lowfold.lowrank._nmf import gradient_left, swept
 
 SWEEPS = 30  # over the columns of Y in one pass, and of H after it
 Sums = tuple[Floats, Floats]
@@ -22,31 +23,15 @@ def lowered(rows: Rows, H: Floats, *, tol: float, max_iter: int) -> tuple[Floats
     left = np.inf
     for step in range(1, max_iter + 1):
         YtY, YtX = rows.fold(_products, added, H)
-        left = _left(H, YtY, YtX)
+        left = gradient_left(H, YtY, YtX)
         if left <= tol:
             return H, step, left
-        H = _swept(H, YtY, YtX)
+        H = swept(H, YtY, YtX, SWEEPS)
     return H, max_iter, left
 
 
 def _products(block: AnyFloats, start: int, H: Floats) -> Sums:
     """Y'Y and Y'X for the y >= 0 of every row."""
     X = block.astype(np.float64, copy=False)
-    Y = _swept(np.zeros((len(H), len(X))), H @ H.T, H @ X.T)
+    Y = swept(np.zeros((len(H), len(X))), H @ H.T, H @ X.T, SWEEPS)
     return Y @ Y.T, Y @ X
-
-
-def _swept(A: Floats, Q: Floats, R: Floats) -> Floats:
-    """A >= 0 lowering ||.|| with A's rows a_c: gradient Q A - R; each row in turn is set to its exact minimum."""
-    A = A.copy()
-    for _ in range(SWEEPS):
-        for c in np.flatnonzero(np.diag(Q) > 0):
-            A[c] = np.maximum(A[c] + (R[c] - Q[c] @ A) / Q[c, c], 0.0)
-    return A
-
-
-def _left(H: Floats, YtY: Floats, YtX: Floats) -> float:
-    """The gradient in H as far as H >= 0 lets it act."""
-    G = YtY @ H - YtX
-    free = np.where(H > 0, np.abs(G), np.maximum(-G, 0.0))
-    return float(free.max()) / max(float(np.abs(YtX).max()), np.finfo(float).tiny)

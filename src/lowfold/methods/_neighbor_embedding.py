@@ -48,6 +48,8 @@ from lowfold.optimize._neighbor import Affinities, SparseAffinities, row_diverge
 # Copies of a strip while its widths are searched: distances, squares, exponents, weights, moments.
 SEARCHED = 7.0
 BEFORE_POLISH = 1e-7  # of a new point's place: Newton's steps, which follow, double its digits
+# The learning rate of t-SNE under exaggeration, at least, as scikit-learn's: with less, few points do not come far.
+LEAST_RATE = 50.0
 FAR = 4.0  # radii of the layout beyond which a new point has not found a place but left
 
 
@@ -102,7 +104,8 @@ class NeighborEmbedding(Distances, Seeded, Method):
     early_exaggeration: float = param(
         1.0,
         Real(1),
-        "P is multiplied by it for the first 250 iterations, so that clusters form early; 1 is the text's algorithm.",
+        "P is multiplied by it for the first 250 iterations, so that clusters form early; in the next 100 it falls to "
+        "1. 1 is the text's algorithm.",
     )
     momentum: Any = param(
         None,
@@ -191,7 +194,7 @@ class NeighborEmbedding(Distances, Seeded, Method):
                 self._cost(P, run),
                 first,
                 max_iter=self.max_iter,
-                learning_rate=(lambda e: rate / e) if self.learning_rate == "auto" else rate,
+                learning_rate=self._steps(rate) if self.learning_rate == "auto" else rate,
                 momentum=self._momentum(),
                 gains=self.gains,
                 exaggeration=float(self.early_exaggeration),
@@ -201,6 +204,11 @@ class NeighborEmbedding(Distances, Seeded, Method):
                 callback=self.callback,
                 progress=progress,
             )
+
+    def _steps(self, rate: float) -> Callable[[float], float]:
+        """The learning rate under an exaggeration e: divided by it."""
+        least = min(LEAST_RATE, rate) if self.student else 0.0
+        return lambda e: max(rate / e, least)
 
     def _momentum(self) -> Callable[[int], float]:
         if self.momentum is None:

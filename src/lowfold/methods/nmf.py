@@ -1,4 +1,5 @@
-"""Nonnegative matrix factorisation, Lee & Seung (1999), doi:10.1038/44565; scikit-learn's solver.
+"""Nonnegative matrix factorisation, Lee & Seung (1999), doi:10.1038/44565; Ang & Gillis (2019),
+doi:10.1162/neco_a_01157.
 
 X >= 0 --coordinate descent--> H >= 0 --least squares with y >= 0 for each row--> x ~ y H
 """
@@ -26,6 +27,7 @@ from lowfold.graph._source import Blocks
 from lowfold.graph._types import Neighbors
 from lowfold.lowrank._block_nmf import lowered
 from lowfold.lowrank._block_sums import added, jobs_of
+from lowfold.lowrank._nmf import gradient_left, nonnegative_factors
 from lowfold.lowrank._scatter import Scatter
 from lowfold.lowrank._sparse_axes import SparseScatter
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
@@ -52,8 +54,8 @@ class NMF(Seeded, LinearMethod):
     """Each row as a sum of parts: x ~ y H with y >= 0 and H >= 0, minimising ||X - Y H||_F.
 
     Parts can only be added, never subtracted, so they tend to be local (parts of faces, topics of texts).
-    scikit-learn's coordinate descent finds H; the coordinates of any row, old or new, are its least squares solution
-    with y >= 0, which is unique up to H and found exactly. X must not be negative.
+    Coordinate descent, extrapolated, finds H from scikit-learn's start; the coordinates of any row, old or new, are its
+    least squares solution with y >= 0, which is unique up to H and found exactly. X must not be negative.
 
     Attributes
     ----------
@@ -92,7 +94,8 @@ class NMF(Seeded, LinearMethod):
     tol: float = param(
         0.0001,
         Real(0, 1, open_low=True, open_high=True),
-        "Projected gradient, relative to the first, at which the descent stops.",
+        "Share of the squared error by which it still falls in a step when the descent stops. In blocks, the gradient "
+        "relative to Y'X; with penalties or another loss, scikit-learn's rule.",
     )
     random_state: Any = param(0, 'For init="random", and for the order of the updates.')
 
@@ -108,7 +111,7 @@ class NMF(Seeded, LinearMethod):
         there = NonnegativeRow(H, self.beta_loss, float(self.alpha_W), float(self.l1_ratio))
         Y = there.rows(X, run)
         error = _distance(X, Y, H)
-        if there.plain and self.alpha_H == 0:
+        if there.plain and self.alpha_H == 0 and steps >= self.max_iter:
             self._judge(X, Y, H)
         extra = {"components_": H.astype(X.dtype), "reconstruction_error_": error, "n_iter_": steps}
         return Fit(Y, None, None, there, there, extra)
@@ -138,10 +141,11 @@ class NMF(Seeded, LinearMethod):
         A: Any = X.csr if isinstance(X, SparseRows) else X
         # scikit-learn fills the start with the mean of X, and stops relative to it: of values near 10,000 after 2 steps
         size = float(A.max()) or 1.0
+        plain = self.beta_loss == "frobenius" and self.alpha_W == 0 and self.alpha_H == 0
         model = decomposition.NMF(
             self.n_components,
             init=self.init,
-            max_iter=self.max_iter,
+            max_iter=1 if plain else self.max_iter,
             tol=self.tol,
             beta_loss=self.beta_loss,
             solver=_solver(self.beta_loss),
@@ -150,17 +154,20 @@ class NMF(Seeded, LinearMethod):
             l1_ratio=self.l1_ratio,
             random_state=int(run.rng.integers(0, 2**31)),
         )
+        A = A.astype(np.float64) / size
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # its test divides by the first step, which may be zero: see _judge
-            model.fit(A.astype(np.float64) / size)
-        return np.asarray(model.components_, dtype=np.float64) * size, int(model.n_iter_)
+            W = model.fit_transform(A)
+        H, steps = np.asarray(model.components_, dtype=np.float64), int(model.n_iter_)
+        if plain and self.max_iter > 1:  # scikit-learn's start and first step, then fewer than it would take
+            H, steps = nonnegative_factors(A, W, H, tol=self.tol, max_iter=self.max_iter - 1, n_jobs=run.n_jobs)
+            steps += 1
+        return H * size, steps
 
     def _judge(self, X: NDArray[np.floating], Y: Floats, H: Floats) -> None:
         """Warn where the gradient in H, as far as H >= 0 lets it act, is not small against Y'X."""
         YtX = (X.csr.T @ Y).T if isinstance(X, SparseRows) else Y.T @ X
-        G = (Y.T @ Y) @ H - YtX
-        free = np.where(H > 0, np.abs(G), np.maximum(-G, 0.0))
-        left = float(free.max()) / max(float(np.abs(YtX).max()), np.finfo(float).tiny)
+        left = gradient_left(H, Y.T @ Y, YtX)
         if left > AT_REST * self.tol:
             self._tell(left)
 

@@ -114,17 +114,17 @@ class TSNE(WeightsOrDistances, NeighborEmbedding):
     early_exaggeration: float = param(
         12.0,
         Real(1),
-        "P is multiplied by it for the first iterations, so that clusters form early; 1 is the "
-        'text\'s algorithm (with init="random", gains=False).',
+        "P is multiplied by it for the first iterations, so that clusters form early; then it falls to 1 in 100 more, "
+        'so that sheets unfold. 1 is the text\'s algorithm (with init="random", gains=False).',
     )
-    early_exaggeration_iter: int = param(250, Int(0), "Iterations with early exaggeration.")
+    early_exaggeration_iter: int = param(250, Int(0), "Iterations with all of the early exaggeration.")
     learning_rate: float | str = param(
         "auto",
         Real(0, open_low=True),
         Choice(("auto",)),
         'eta in Y(t) = Y(t-1) - eta dC/dY + alpha(t) (Y(t-1) - Y(t-2)). "auto" is n / 4, for a '
-        "gradient of the size 1/n, divided by the exaggeration while there is one; `learning_rate_` "
-        "has it.",
+        "gradient of the size 1/n, divided by the exaggeration while there is one, but 50 at least; "
+        "`learning_rate_` has the last.",
     )
     gains: bool = param(
         True, Flag(), "Let every coordinate's step grow while its gradient keeps its sign and shrink when it turns."
@@ -151,7 +151,7 @@ class TSNE(WeightsOrDistances, NeighborEmbedding):
         if self.method == "fft":
             assert isinstance(P, SparseAffinities)
             return FFTCost(P, run.n_jobs)
-        return TSNECost(P, run.n_jobs, run.device, float(self.dof))
+        return TSNECost(P, run.n_jobs, run.device, float(self.dof), single=isinstance(P, SparseAffinities))
 
     def _rate(self, n: int) -> float:
         return n / 4

@@ -21,6 +21,7 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
 from lowfold._core.extras import load_extra
@@ -172,27 +173,28 @@ class SparseAffinities:
         assert device is not None
         return device.put(A.indptr, np.int64), device.put(A.indices, np.int32), device.put(A.data, np.float64)
 
-    def _sums(self, Y: Floats, student: bool) -> tuple[Floats, Floats]:
-        used = on_device(Y, self.device)
-        if used is not None:
-            return sparse_attraction_sums(used, *self._there, Y, student)
-        loops = compiled(LOOPS)
-        A = self.matrix
-        out, cost = np.zeros_like(Y), np.zeros(self.n)
+    def _rows(self, loop: str, Y: Floats, student: bool, out: Floats) -> Floats:
+        """What a loop over the rows of P, in fixed blocks, writes for each."""
+        run, A = getattr(compiled(LOOPS), loop), self.matrix
         parts = block_slices(self.n, 4096)
 
         def work(b: int) -> None:
-            part = parts[b]
-            loops.sparse_attraction(A.indptr, A.indices, A.data, part.start, part.stop, Y, student, out, cost)
+            run(A.indptr, A.indices, A.data, parts[b].start, parts[b].stop, Y, student, out)
 
         run_blocks(work, len(parts), n_jobs=self.n_jobs)
-        return out, cost
+        return out
 
     def pull(self, Y: Floats, student: bool) -> Floats:
-        return self._sums(np.ascontiguousarray(Y), student)[0]
+        used, Y = on_device(Y, self.device), np.ascontiguousarray(Y)
+        if used is not None:
+            return sparse_attraction_sums(used, *self._there, Y, student)[0]
+        return self._rows("sparse_attraction", Y, student, np.zeros_like(Y))
 
     def pull_cost(self, Y: Floats, student: bool) -> float:
-        return float(self._sums(np.ascontiguousarray(Y), student)[1].sum())
+        used, Y = on_device(Y, self.device), np.ascontiguousarray(Y)
+        if used is not None:
+            return float(sparse_attraction_sums(used, *self._there, Y, student)[1].sum())
+        return float(self._rows("sparse_attraction_cost", Y, student, np.zeros(self.n)).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,17 +202,20 @@ class TSNECost:
     """KL(P || Q) with Student's t of `dof` degrees of freedom, exact: repulsion over all pairs.
 
     With y' = y / sqrt(dof) the weights are powers of 1 / (1 + ||y'_i - y'_j||^2), the attraction that of one degree.
+    `single`: gradients in the plane take the repulsion of each pair in float32, with seven digits of its sums.
     """
 
     P: Affinities
     n_jobs: int | None = None
     device: str = "cpu"
     dof: float = 1.0
+    single: bool = False
 
     def gradient(self, Y: Floats, exaggeration: float = 1.0) -> Floats:
         power, root = tails(self.dof)
         Y = Y / root
-        push, Z = self._push(Y)
+        flat = self.single and self.dof == 1 and Y.shape[1] == 2 and on_device(Y, self.device) is None
+        push, Z = _strip_sums(Y, compiled(LOOPS).plane_repulsion, self.n_jobs, np.float32) if flat else self._push(Y)
         return 4.0 * power / root * (exaggeration * self.P.pull(Y, True) - push / Z)
 
     def value(self, Y: Floats) -> float:
@@ -239,10 +244,12 @@ def _student(Y: Floats, n_jobs: int | None, device: str) -> tuple[Floats, float]
     return _strip_sums(Y, compiled(LOOPS).student_repulsion, n_jobs)
 
 
-def _strip_sums(Y: Floats, loop: Callable[..., None], n_jobs: int | None) -> tuple[Floats, float]:
+def _strip_sums(
+    Y: Floats, loop: Callable[..., None], n_jobs: int | None, dtype: DTypeLike = np.float64
+) -> tuple[Floats, float]:
     """What a loop over strips sums up for each point, and the mass of all."""
-    YT = np.ascontiguousarray(Y.T)
-    out, mass = np.zeros_like(YT), np.zeros(len(Y))
+    YT = np.ascontiguousarray(Y.T, dtype=dtype)
+    out, mass = np.zeros(YT.shape), np.zeros(len(Y))
 
     def work(part: slice) -> None:
         mine = np.zeros((len(YT), part.stop - part.start))

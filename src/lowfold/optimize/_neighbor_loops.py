@@ -7,6 +7,8 @@ import math
 import numpy as np
 from numba import njit
 
+RUN = 1024  # float32 numbers that are added up before their sum goes on in float64
+
 
 @njit(nogil=True, cache=True)
 def _squares(Y, strip, j, gap, squared):
@@ -43,6 +45,41 @@ def student_repulsion(Y, first, strip, out, mass):
                 o[t] += squared[t] * g[t]
         if 0 <= j - first < m:
             mass[j - first] -= 1.0
+
+
+@njit(nogil=True, cache=True)
+def plane_repulsion(Y, first, strip, out, mass):
+    """The sums of `student_repulsion` for float32 places in the plane; runs of 1,024 points are added in float64.
+
+    Three short loops: a compiler proves no more than a few arrays to lie apart.
+    """
+    n, m = Y.shape[1], strip.shape[1]
+    one = np.float32(1)
+    x, y = strip[0], strip[1]
+    total, squared = np.empty(m, dtype=np.float32), np.empty(m, dtype=np.float32)
+    across, along = np.empty(m, dtype=np.float32), np.empty(m, dtype=np.float32)
+    for start in range(0, n, RUN):
+        total[:] = 0
+        across[:] = 0
+        along[:] = 0
+        for j in range(start, min(start + RUN, n)):
+            p, q = Y[0, j], Y[1, j]
+            for t in range(m):
+                u, v = x[t] - p, y[t] - q
+                w = np.divide(one, one + (u * u + v * v))
+                total[t] += w
+                squared[t] = w * w
+            for t in range(m):
+                across[t] += squared[t] * (x[t] - p)
+            for t in range(m):
+                along[t] += squared[t] * (y[t] - q)
+        for t in range(m):
+            mass[t] += total[t]
+            out[0, t] += across[t]
+            out[1, t] += along[t]
+    for t in range(m):
+        if 0 <= first + t < n:
+            mass[t] -= 1.0
 
 
 @njit(nogil=True, cache=True)
@@ -130,19 +167,38 @@ def attraction_cost(P, first, Y, strip, student, cost):
 
 
 @njit(nogil=True, cache=True)
-def sparse_attraction(indptr, indices, P, start, stop, Y, student, out, cost):
-    """The sums of `attraction` and `attraction_cost` for rows start..stop of a sparse P; Y is (n, d)."""
+def sparse_attraction(indptr, indices, P, start, stop, Y, student, out):
+    """The sums of `attraction` for rows start..stop of a sparse P; Y is (n, d)."""
     d = Y.shape[1]
     for i in range(start, stop):
+        a = b = 0.0
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
+            if d == 2:  # sums that stay in registers
+                u, v = Y[i, 0] - Y[j, 0], Y[i, 1] - Y[j, 1]
+                w = np.divide(P[e], 1.0 + (u * u + v * v)) if student else P[e]
+                a += w * u
+                b += w * v
+                continue
             s = 0.0
             for k in range(d):
                 s += (Y[i, k] - Y[j, k]) ** 2
             w = P[e] / (1.0 + s) if student else P[e]
-            cost[i] += P[e] * (math.log(1.0 + s) if student else s)
             for k in range(d):
                 out[i, k] += w * (Y[i, k] - Y[j, k])
+        if d == 2:
+            out[i, 0], out[i, 1] = a, b
+
+
+@njit(nogil=True, cache=True)
+def sparse_attraction_cost(indptr, indices, P, start, stop, Y, student, cost):
+    """The sums of `attraction_cost` for rows start..stop of a sparse P."""
+    for i in range(start, stop):
+        for e in range(indptr[i], indptr[i + 1]):
+            s = 0.0
+            for k in range(Y.shape[1]):
+                s += (Y[i, k] - Y[indices[e], k]) ** 2
+            cost[i] += P[e] * (math.log(1.0 + s) if student else s)
 
 
 @njit(nogil=True, cache=True)
