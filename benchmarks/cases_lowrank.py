@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from data import Data
-from harness import Case, Side, Target
+from harness import THREADS, Case, Side, Target
 
 GiB = 2.0**30
 SOLVERS = ("auto", "randomized", "gat", "irat", "prat")
