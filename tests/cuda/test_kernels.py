@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import dijkstra
 
 import lowfold
 from lowfold._core.operators import SparseOperator
-from lowfold._cuda import _cholesky, _gram, _minplus, _patches, _paths, _search, _sparse, _tree
+from lowfold._cuda import _cholesky, _gram, _minplus, _patches, _paths, _sparse, _tree
 from lowfold._cuda._device import SOURCES, signatures
 from lowfold._cuda._emulated import EmulatedDevice
 from lowfold.graph._build import find_neighbors
@@ -169,9 +169,3 @@ def test_every_kernel_has_a_launch_somewhere():
         for kernel in signatures(source):
             stem = kernel.rstrip("0123456789").removesuffix("_f")
             assert f'"{kernel}"' in text or f'f"{stem}' in text or f'"{stem}"' in text, kernel
-
-
-def test_more_neighbours_than_the_device_sorts_go_to_the_cpu():
-    assert _search.can_search(3, 32)
-    assert not _search.can_search(3, 33)
-    assert not _search.can_search(10, 25)

@@ -31,6 +31,10 @@ def _roll(n, seed):
         (120, 40, 15, "f4"),
         (80, 90, 24, "f4"),
         (40, 5, 3, "f8"),
+        (150, 2, 90, "f8"),
+        (130, 9, 28, "f4"),
+        (140, 40, 95, "f8"),
+        (70, 60, 69, "f4"),
     ],
 )
 def test_the_same_neighbours_ties_included(on_device, n, columns, k, dtype):
@@ -47,13 +51,14 @@ def test_the_same_neighbours_ties_included(on_device, n, columns, k, dtype):
         np.testing.assert_array_equal(twin.distances, cpu.distances)
 
 
-def test_rows_that_products_cannot_prove_are_searched_by_differences(on_device):
+@pytest.mark.parametrize("k", [5, 70])
+def test_rows_that_products_cannot_prove_are_searched_by_differences(on_device, k):
     rng = np.random.default_rng(3)
     X = 1e4 + 1e-6 * rng.normal(size=(90, 7))  # all of the signal is below the products' rounding
     X[0] = 0.0
-    cpu = find_neighbors(X, 5)
+    cpu = find_neighbors(X, k)
     with config_context(device="cuda"):
-        twin = find_neighbors(X, 5)
+        twin = find_neighbors(X, k)
     np.testing.assert_array_equal(twin.indices, cpu.indices)
     np.testing.assert_array_equal(twin.distances, cpu.distances)
 

@@ -15,7 +15,7 @@ from lowfold._cuda._gram import DeviceMatrix, DevicePanels
 from lowfold._cuda._minplus import Panels, all_distances, eliminate, padded
 from lowfold._cuda._paths import reach, rows_from, rows_from_seeds
 from lowfold._cuda._pieces import piece_labels
-from lowfold._cuda._search import can_search, nearest, search_bytes
+from lowfold._cuda._search import nearest, search_bytes
 from lowfold._cuda._tree import Tree, graph_coordinates, plan, stable_order
 from lowfold._cuda._within import within
 from lowfold.graph._path_task import SHORT, chosen_units
@@ -43,9 +43,6 @@ def search_on(
     """
     device = active(run)
     if device is None:
-        return None
-    if not can_search(F.shape[1], k):
-        on_cpu("the search for neighbours", f"{k} neighbours in {F.shape[1]} columns are more than the device sorts")
         return None
     count = max(len(F), 0 if Q is None else len(Q))
     if not device.has_room(search_bytes(count, F.shape[1], k), "the search for neighbours"):
