@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, eye_array, random_array
@@ -102,6 +104,21 @@ def test_factor_solves_and_its_bits_never_vary(device, monkeypatch, n, leaf):
     np.testing.assert_array_equal(factor.solve(B), found)
     np.testing.assert_allclose(A.apply(B), K @ B, atol=1e-13)
     assert A.norm() == pytest.approx(abs(K).sum(axis=1).max())
+
+
+def test_products_that_cancel_are_right_to_the_last_digit(device):
+    xp, rng = device.xp, np.random.default_rng(7)
+    A = random_array((60, 60), density=0.4, rng=rng, format="csr")
+    A.data -= 0.5
+    V = 1.0 + 1e-9 * rng.normal(size=(60, 3))
+    A.data[A.indptr[:-1]] -= np.asarray(A.sum(axis=1)).ravel()  # rows that sum to zero, but for rounding
+    twin = _sparse.DeviceSparse(
+        device, xp.asarray(A.indptr.astype(np.int64)), xp.asarray(A.indices.astype(np.int32)), xp.asarray(A.data)
+    )
+    exact = [[float(sum(Fraction(a) * Fraction(V[j, c]) for j, a in zip(A[[i]].indices, A[[i]].data, strict=True)))
+              for c in range(3)] for i in range(60)]  # fmt: skip
+    np.testing.assert_allclose(twin.apply_twice_as_precisely(V), exact, rtol=1e-15)
+    assert np.abs(twin.apply(V) / np.array(exact) - 1).max() > 1e-12
 
 
 def test_relaxation_from_several_sources(device):

@@ -8,6 +8,7 @@ from scipy.linalg import subspace_angles
 
 import lowfold
 from lowfold import config_context
+from lowfold._core.run import Run
 from lowfold._cuda._device import holding
 from lowfold.graph._build import find_neighbors
 from lowfold.graph._geodesics import geodesics
@@ -16,6 +17,7 @@ from lowfold.graph._source import Points
 from lowfold.graph._types import Graph
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.spectral import _on_device as spectral_on_device
+from lowfold.spectral._doors import smallest
 
 
 def _roll(n, seed):
@@ -119,6 +121,20 @@ def test_methods_agree_and_their_residual_is_as_small(on_device, monkeypatch, na
     assert model.residual_ <= 1e-6
     assert np.sin(subspace_angles(cpu - cpu.mean(0), twin - twin.mean(0)).max()) < 1e-5
     np.testing.assert_allclose(placed_twin, placed, atol=1e-5 * np.abs(cpu).max())
+
+
+def test_a_residual_that_rounding_spoilt_is_made_smaller(on_device, monkeypatch):
+    """The bottom of LLE's kernel is 1e-6 of its norm; what is left there of the far end, one correction takes out."""
+    monkeypatch.setattr(spectral_on_device, "SMALL", 100)
+    n = 160
+    K, null = lowfold.LLE(2, n_neighbors=10).fit(_roll(n, 2)).kernel(), np.full((n, 1), n**-0.5)
+    right = smallest(K, 2, null=null, run=Run(device="cuda"))
+    qr, noise = np.linalg.qr, on_device.put(1e-9 * np.random.default_rng(0).normal(size=(n, 3)))
+    monkeypatch.setattr(np.linalg, "qr", lambda V: (qr(V)[0] + noise, None))
+    spoilt = smallest(K, 2, null=null, run=Run(device="cuda"))
+    assert right.solver == spoilt.solver == "shift_invert"
+    assert spoilt.residual < 1e-8
+    np.testing.assert_allclose(spoilt.values, right.values, rtol=1e-9)
 
 
 def test_repulsion_of_a_layout(on_device):
