@@ -137,6 +137,19 @@ def test_a_residual_that_rounding_spoilt_is_made_smaller(on_device, monkeypatch)
     np.testing.assert_allclose(spoilt.values, right.values, rtol=1e-9)
 
 
+def test_a_factor_that_would_be_too_large_gives_way_to_products(on_device, monkeypatch):
+    monkeypatch.setattr(spectral_on_device, "SMALL", 100)
+    monkeypatch.setattr(spectral_on_device, "MOST_WORK", 0.0)
+    X = np.random.default_rng(1).normal(size=(150, 6))
+    model = lowfold.LaplacianEigenmaps(2, n_neighbors=20)
+    cpu = model.fit_transform(X)
+    with config_context(device="cuda"):
+        twin = model.fit_transform(X)
+    assert model.solver_ == "krylov"
+    assert model.residual_ < 1e-5
+    np.testing.assert_allclose(twin, cpu, atol=1e-5)
+
+
 def test_repulsion_of_a_layout(on_device):
     from lowfold.optimize._neighbor import _student
 

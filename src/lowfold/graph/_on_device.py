@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.errors import MemoryBudgetExceeded
 from lowfold._core.run import Run
 from lowfold._cuda._device import Array, Device, active, on_cpu
 from lowfold._cuda._doubts import doubts
@@ -71,14 +72,18 @@ def within_on(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats] | None:  # fmt: skip
     """Rows (indptr, indices, distances) of all points at most `limit` of the point away, which the device remembers.
 
-    Distances are times 2^exponent; `reach` is the limit in the unit of F. None on the CPU.
+    Distances are times 2^exponent; `reach` is the limit in the unit of F. None where the CPU has to search.
     """
     device = active(run)
     if device is None:
         return None
     xp, m = device.xp, len(F) if Q is None else len(Q)
     queries = None if Q is None else device.put(Q, F.dtype)
-    rows, columns, squared = within(device, device.put(F), queries, device.put(reach * (1 + WIDENED)))
+    try:
+        rows, columns, squared = within(device, device.put(F), queries, device.put(reach * (1 + WIDENED)))
+    except MemoryBudgetExceeded as error:
+        on_cpu("the search within a radius", str(error))
+        return None
     distances = xp.sqrt(squared) * float(np.ldexp(1.0, exponent))
     kept = distances <= device.put(limit)[columns]
     rows, columns, distances = rows[kept], columns[kept], distances[kept]

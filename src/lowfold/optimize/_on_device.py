@@ -75,7 +75,7 @@ def _bandwidths(device: Device, S: Array, perplexity: float) -> Bandwidths:
         mass, first, second = heat_moments(device, S, *asked).T
         return mass, first / scale[rows], second / scale[rows] ** 2
 
-    return bandwidths_by(moments, near, every[:, 0], mean, perplexity)
+    return bandwidths_by(moments, near, every[:, 0].astype(np.int64), mean, perplexity)
 
 
 def _joint_bandwidth(device: Device, S: Array, perplexity: float) -> Bandwidths:

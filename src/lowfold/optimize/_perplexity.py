@@ -108,7 +108,7 @@ def joined_probabilities(squared: Floats, part: slice, bandwidths: Bandwidths) -
     """p_{j|i} + p_{i|j} for the rows `part` of a symmetric matrix of squared distances."""
     own = row_probabilities(squared, bandwidths.of(part))
     exponent = -bandwidths.beta * squared - bandwidths.log_mass
-    return cast("Floats", own + np.exp(np.minimum(exponent, 0.0)))
+    return own + np.exp(np.minimum(exponent, 0.0))
 
 
 def row_entropy(p: Floats) -> Floats:

@@ -23,6 +23,8 @@ from lowfold.spectral._solvers import INNER, LEAST_BASIS, SHIFT, SMALL, Problem
 Try = tuple[str, Callable[[Problem], Ritz], Problem]
 MOST_WORK = 2e14  # multiplications of a factor; beyond, the iterative solvers of the CPU are faster
 WIDTH = 8  # columns that the kernels take at a time
+# Products before the CPU is asked: with a sparse matrix, where it would take longer for each, and with all pairs.
+STEPS, FEW_STEPS = 1000, 300
 
 
 def tries_on_device(problem: Problem, run: Run) -> Iterator[Try]:
@@ -86,7 +88,8 @@ def krylov_on_device(problem: Problem) -> Ritz:
     sign = 1.0 if problem.largest else -1.0
     k = problem.wanted
     width = min(max(k + 4, WIDTH - 1), problem.n - problem.null.shape[1])
-    return _krylov(op.device, problem, lambda V: sign * op.apply(V), width, problem.tol, 12 * width, sign)
+    steps = STEPS if isinstance(op, DeviceSparse) else FEW_STEPS
+    return _krylov(op.device, problem, lambda V: sign * op.apply(V), width, problem.tol, 12 * width, sign, steps=steps)
 
 
 def shift_invert_on_device(problem: Problem) -> Ritz:
@@ -154,7 +157,7 @@ def scattered(device: Device, n: int, width: int) -> Array:
 
 def _krylov(
     device: Device, problem: Problem, apply: Any, width: int, tol: float, max_basis: int, sign: float,
-    *, raw: bool = False,
+    *, raw: bool = False, steps: int = FEW_STEPS,
 ) -> Ritz:  # fmt: skip
     """Leading eigenpairs of `apply` times `sign`, on the host; those of another operator than A stay `raw`."""
     guess = getattr(problem.op, "start", None)
@@ -162,7 +165,7 @@ def _krylov(
     start = scattered(device, problem.n, width) if block is None else device.put(block)
     ritz = block_krylov(
         apply, start, problem.wanted, null=device.put(problem.null), tol=tol,
-        max_basis=max(max_basis, LEAST_BASIS),
+        max_basis=max(max_basis, LEAST_BASIS), max_iter=steps,
     )  # fmt: skip
     products = None if ritz.products is None else sign * ritz.products
     found = Ritz(sign * ritz.values, ritz.vectors, ritz.iterations, ritz.converged, products)
