@@ -99,7 +99,7 @@ def _on_images() -> dict[str, Fit]:
     return {
         **{name.lower(): _method(name, **near) for name in with_neighbors},
         **{name.lower(): _method(name) for name in whole},
-        "spectralclustering": lambda X: lowfold.SpectralClustering(10, **near).fit(X),
+        "spectralclustering": lambda X: lowfold.SpectralClustering(10, n_neighbors=K).fit(X),
         "tsne-exact": _method("TSNE", method="exact"),
         "tsne": _method("TSNE"),
     }

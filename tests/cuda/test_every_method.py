@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
+from tests.cuda.on_gpu import OnGpu, WithDlpack
 
 import lowfold
 from lowfold import config_context
@@ -39,27 +40,6 @@ METHODS = {
 }
 REFUSED = {"Isomap", "ConformalIsomap", "LocallyLinearIsomap", "ModifiedLLE", "VectorDiffusionMaps"}
 N = 64
-
-
-class OnGpu:
-    """What CuPy's arrays show of themselves to DLPack."""
-
-    def __init__(self, array):
-        self.array = np.asarray(array)
-
-    def __dlpack_device__(self):
-        return 2, 0
-
-
-class WithDlpack:
-    """NumPy, and the function that takes an array of a GPU."""
-
-    def __getattr__(self, name):
-        return getattr(np, name)
-
-    @staticmethod
-    def from_dlpack(x):
-        return x.array
 
 
 @pytest.fixture
