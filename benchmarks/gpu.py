@@ -3,6 +3,8 @@
     python benchmarks/gpu.py                       the table
     python benchmarks/gpu.py isomap-20k ltsa-1m    some rows of it
     python benchmarks/gpu.py --cpu ltsa-100k       the same rows on the CPU as well
+    python benchmarks/gpu.py --limit 60 --cpu images   every method on 70,000 x 784, each in a process of its own,
+                                                   which is ended after a minute beside its start
 
 The first call compiles (NVRTC, Numba) and is shown apart; the best of three later calls counts. With --stages the
 stages of the last call follow.
@@ -14,10 +16,12 @@ import argparse
 import gc
 import json
 import logging
+import subprocess
+import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +31,25 @@ import lowfold
 from lowfold.graph._build import find_neighbors
 
 K = 12
+STARTING = 15.0  # seconds for a process's imports, its device and its data
 
 
 def _roll(n: int) -> np.ndarray:
     return lowfold.datasets.swiss_roll(n, random_state=0).X
 
 
-@cache
-def _images(n: int = 70_000, columns: int = 784) -> np.ndarray:
+IMAGES = 70_000, 784
+
+
+def _images(n: int = IMAGES[0], columns: int = IMAGES[1]) -> np.ndarray:
+    """The images, kept in a file for the processes that follow."""
+    file = Path(tempfile.gettempdir()) / f"lowfold-images-{n}x{columns}.npy"
+    if not file.exists():
+        np.save(file, _made_images(n, columns))
+    return np.load(file)
+
+
+def _made_images(n: int, columns: int) -> np.ndarray:
     """As wide as Fashion-MNIST: ten curved classes of twelve dimensions, a fifth of the points between two, noise."""
     rng = np.random.default_rng(0)
     label = rng.integers(0, 10, n)
@@ -62,17 +77,32 @@ def _method(name: str, **parameters: Any) -> Fit:
     return lambda X: getattr(lowfold, name)(2, **parameters).fit(X)
 
 
-def _placing(name: str, **parameters: Any) -> Fit:
-    """A thousand new points placed by a model, which is fitted once and not timed."""
+def _placing(fit: Fit) -> Fit:
+    """A thousand new points placed by a model, which the first call fits; the later ones count."""
     models: dict[int, Any] = {}
 
     def place(X: np.ndarray) -> Any:
-        model = models.setdefault(id(X), None) or _method(name, **parameters)(X)
-        models[id(X)] = model
-        model.transform(X[:1000] + 0.01)
-        return model
+        if id(X) not in models:
+            models[id(X)] = fit(X)
+        models[id(X)].transform(X[:1000] + np.float32(0.01))
+        return models[id(X)]
 
     return place
+
+
+def _on_images() -> dict[str, Fit]:
+    """Every method that has a twin, as one would call it."""
+    near = dict(n_neighbors=K)
+    with_neighbors = ("Isomap", "ConformalIsomap", "KernelIsomap", "LandmarkIsomap", "LTSA", "HessianLLE", "LLE",
+                      "ModifiedLLE", "LaplacianEigenmaps", "DiffusionMaps", "VectorDiffusionMaps")  # fmt: skip
+    whole = ("PCA", "KernelPCA", "ClassicalMDS", "MetricMDS", "SNE", "SymmetricSNE")
+    return {
+        **{name.lower(): _method(name, **near) for name in with_neighbors},
+        **{name.lower(): _method(name) for name in whole},
+        "spectralclustering": lambda X: lowfold.SpectralClustering(10, n_neighbors=K).fit(X),
+        "tsne-exact": _method("TSNE", method="exact"),
+        "tsne": _method("TSNE"),
+    }
 
 
 def _rows() -> dict[str, Row]:
@@ -87,15 +117,13 @@ def _rows() -> dict[str, Row]:
         out[f"diffusion-{size}"] = data, _method("DiffusionMaps", n_neighbors=K)
         out[f"reach-{size}"] = data, _method("DiffusionMaps")
         out[f"neighbours-{size}x3"] = data, lambda X: find_neighbors(X, 15)
-        out[f"transform-{size}"] = data, _placing("Isomap", n_neighbors=K)
+        out[f"transform-{size}"] = data, _placing(_method("Isomap", n_neighbors=K))
     out["neighbours-1mx50"] = lambda: _cloud(1_000_000, 50), lambda X: find_neighbors(X, 15)
     out["neighbours-images"] = _images, lambda X: find_neighbors(X, 15)
-    for name in ("Isomap", "LandmarkIsomap", "LTSA", "LLE", "HessianLLE", "ModifiedLLE", "LaplacianEigenmaps",
-                 "DiffusionMaps", "VectorDiffusionMaps"):  # fmt: skip
-        out[f"{name.lower()}-images"] = _images, _method(name, n_neighbors=K)
-    for name in ("PCA", "KernelPCA"):
-        out[f"{name.lower()}-images"] = _images, _method(name)
-    out["spectralclustering-images"] = _images, lambda X: lowfold.SpectralClustering(10, n_neighbors=K).fit(X)
+    out["neighbours-90-images"] = _images, lambda X: find_neighbors(X, 90)
+    for name, fit in _on_images().items():
+        out[f"{name}-images"] = _images, fit
+        out[f"{name}-transform-images"] = _images, _placing(fit)
     out["kernelpca-50k"] = (lambda: _roll(50_000)), _method("KernelPCA")
     for size in ("10k", "20k"):
         n = int(size[:-1]) * 1000
@@ -137,36 +165,64 @@ def _measure(fit: Fit, X: np.ndarray, repeats: int, stages: _Stages) -> dict[str
     }
 
 
+def _chosen(asked: list[str], table: dict[str, Row]) -> list[str]:
+    """Rows by name; "images" stands for all that end so."""
+    rows = [
+        name for one in asked for name in ([r for r in table if r.endswith("-images")] if one == "images" else [one])
+    ]
+    return rows or list(table)
+
+
+def _alone(name: str, device: str, repeats: int, limit: float) -> None:
+    """A row in a process of its own, ended where it takes longer than the limit, its start and its data aside."""
+    command = [sys.executable, __file__, name, "--device", device, "--repeats", str(repeats), "--stages"]
+    try:
+        done = subprocess.run(command, timeout=limit + STARTING, text=True, capture_output=True, check=False)
+        print(done.stdout.rstrip() or f"{name:32s} {device:5s} failed\n{done.stderr[-600:]}", flush=True)
+    except subprocess.TimeoutExpired as ended:
+        heard = (ended.stdout or b"").decode()
+        print(f"{name:32s} {device:5s} not ended in {limit:.0f} s\n{heard[-600:]}", flush=True)
+
+
+def _row(name: str, row: Row, device: str, repeats: int, stages: _Stages) -> dict[str, Any] | None:
+    data, fit = row
+    X = data()
+    with lowfold.config_context(device=device):
+        try:
+            found = _measure(fit, X, repeats, stages)
+        except Exception:  # noqa: BLE001 - the other rows are still worth their time
+            print(f"{name:32s} {device:5s} failed", flush=True)
+            traceback.print_exc(limit=12)
+            return None
+    residual = "" if found["residual"] is None else f"residual {found['residual']:.1e}"
+    first, best = found["first"], found["best"]
+    print(f"{name:32s} {device:5s} first {first:8.2f} s  later {best:8.3f} s  {residual}", flush=True)
+    return found
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="*")
-    parser.add_argument("--cpu", action="store_true")
+    parser.add_argument("--cpu", action="store_true", help="the CPU beside the device")
+    parser.add_argument("--device", default="cuda")
     parser.add_argument("--stages", action="store_true")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--limit", type=float, help="seconds for a row, which then has a process of its own")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     table, results = _rows(), {}
     stages = _Stages()
     logging.getLogger("lowfold").addHandler(stages)
     logging.getLogger("lowfold").setLevel(logging.DEBUG)
-    for name in args.rows or list(table):
-        data, fit = table[name]
-        X = data()
-        for device in ("cuda", "cpu") if args.cpu else ("cuda",):
-            with lowfold.config_context(device=device):
-                try:
-                    found = _measure(fit, X, args.repeats, stages)
-                except Exception:  # noqa: BLE001 - the other rows are still worth their time
-                    print(f"{name:24s} {device:5s} failed", flush=True)
-                    traceback.print_exc(limit=12)
-                    continue
-            results[f"{name} {device}"] = found
-            residual = "" if found["residual"] is None else f"residual {found['residual']:.1e}"
-            print(
-                f"{name:24s} {device:5s} first {found['first']:8.2f} s  later {found['best']:8.3f} s  {residual}",
-                flush=True,
-            )
-            if args.stages:
+    for name in _chosen(args.rows, table):
+        for device in (args.device, "cpu") if args.cpu else (args.device,):
+            if args.limit:
+                _alone(name, device, args.repeats, args.limit)
+                continue
+            found = _row(name, table[name], device, args.repeats, stages)
+            if found is not None:
+                results[f"{name} {device}"] = found
+            if args.stages and found is not None:
                 print("    " + "\n    ".join(found["stages"]), flush=True)
     if args.out:
         args.out.write_text(json.dumps(results, indent=1))

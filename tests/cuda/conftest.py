@@ -11,6 +11,7 @@ import pytest
 import lowfold
 from lowfold._core.jit import cache_dir
 from lowfold._cuda import _device
+from lowfold._cuda._device import SOURCES
 from lowfold._cuda._emulated import SANITIZED, EmulatedDevice, compiler
 
 
@@ -21,15 +22,20 @@ def _gpu() -> bool:
 
 
 @pytest.fixture(scope="session", params=["emulated", "cuda"])
-def device(request: pytest.FixtureRequest) -> _device.Device:
+def device(request: pytest.FixtureRequest) -> Iterator[_device.Device]:
     if request.param == "cuda":
         if not _gpu():
             pytest.skip("no GPU, or no CuPy (extras cuda12, cuda13)")
-        return _device.open_cuda()
+        yield _device.open_cuda()
+        return
     if compiler() is None:
         pytest.skip("the emulated device needs the C++ compiler g++")
-    options = SANITIZED if os.environ.get("LOWFOLD_SANITIZE") else ()
-    return EmulatedDevice(cache_dir() / "emulated", options=options)
+    sanitized = bool(os.environ.get("LOWFOLD_SANITIZE"))
+    device = EmulatedDevice(cache_dir() / "emulated", options=SANITIZED if sanitized else ())
+    yield device
+    if sanitized:  # all tests run then, and every kernel has to have run with them
+        kernels = {kernel for source in SOURCES.glob("*.cu") for kernel in _device.signatures(source.stem)}
+        assert device.launches >= kernels, f"never launched: {sorted(kernels - device.launches)}"
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, eye_array, random_array
@@ -9,7 +11,7 @@ from scipy.sparse.csgraph import dijkstra
 
 import lowfold
 from lowfold._core.operators import SparseOperator
-from lowfold._cuda import _cholesky, _gram, _minplus, _patches, _paths, _search, _sparse, _tree
+from lowfold._cuda import _cholesky, _gram, _minplus, _patches, _paths, _sparse, _tree
 from lowfold._cuda._device import SOURCES, signatures
 from lowfold._cuda._emulated import EmulatedDevice
 from lowfold.graph._build import find_neighbors
@@ -104,6 +106,21 @@ def test_factor_solves_and_its_bits_never_vary(device, monkeypatch, n, leaf):
     assert A.norm() == pytest.approx(abs(K).sum(axis=1).max())
 
 
+def test_products_that_cancel_are_right_to_the_last_digit(device):
+    xp, rng = device.xp, np.random.default_rng(7)
+    A = random_array((60, 60), density=0.4, rng=rng, format="csr")
+    A.data -= 0.5
+    V = 1.0 + 1e-9 * rng.normal(size=(60, 3))
+    A.data[A.indptr[:-1]] -= np.asarray(A.sum(axis=1)).ravel()  # rows that sum to zero, but for rounding
+    twin = _sparse.DeviceSparse(
+        device, xp.asarray(A.indptr.astype(np.int64)), xp.asarray(A.indices.astype(np.int32)), xp.asarray(A.data)
+    )
+    exact = [[float(sum(Fraction(a) * Fraction(V[j, c]) for j, a in zip(A[[i]].indices, A[[i]].data, strict=True)))
+              for c in range(3)] for i in range(60)]  # fmt: skip
+    np.testing.assert_allclose(twin.apply_twice_as_precisely(V), exact, rtol=1e-15)
+    assert np.abs(twin.apply(V) / np.array(exact) - 1).max() > 1e-12
+
+
 def test_relaxation_from_several_sources(device):
     indptr, indices, w = _graph(140, 2)
     xp = device.xp
@@ -169,9 +186,3 @@ def test_every_kernel_has_a_launch_somewhere():
         for kernel in signatures(source):
             stem = kernel.rstrip("0123456789").removesuffix("_f")
             assert f'"{kernel}"' in text or f'f"{stem}' in text or f'"{stem}"' in text, kernel
-
-
-def test_more_neighbours_than_the_device_sorts_go_to_the_cpu():
-    assert _search.can_search(3, 32)
-    assert not _search.can_search(3, 33)
-    assert not _search.can_search(10, 25)

@@ -25,6 +25,8 @@ from lowfold.kernels._kernel_operator import kernel_operator
 from lowfold.kernels._lle import modified_alignment
 from lowfold.kernels._patches import Patches, geometry_of
 from lowfold.lowrank._principal import principal_axes
+from lowfold.methods._fit import Data
+from lowfold.methods._neighbor_affinity import dense_affinities
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.optimize._neighbor import DenseAffinities, GaussianCost, SparseAffinities
 from lowfold.spectral import _on_device as spectral_on_device
@@ -105,16 +107,17 @@ def test_directions_and_spectra_of_weighted_neighbours(on_device, columns, k):
     )
 
 
-@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("d", [1, 2, 3, 9])
 def test_transports_and_their_blocks(on_device, d):
     rng = np.random.default_rng(d)
     G = find_neighbors(_roll(80, d), 6).union()
-    bases = np.linalg.qr(rng.normal(size=(80, 4, d)))[0]
+    bases = np.linalg.qr(rng.normal(size=(80, 4 if d < 4 else 12, d)))[0]
     w = np.exp(-(G.lengths**2) / 10.0)
     cpu, twin = (connection(G, w, 1.0, bases, alpha=1.0, run=run) for run in (CPU, GPU))
-    np.testing.assert_allclose(twin.transports, cpu.transports, atol=1e-10)
+    atol = 1e-13 / cpu.certainty.min()  # nearly lost directions turn easily
+    np.testing.assert_allclose(twin.transports, cpu.transports, atol=atol)
     np.testing.assert_allclose(twin.certainty, cpu.certainty, atol=1e-12)
-    np.testing.assert_allclose(twin.operator.matrix.toarray(), cpu.operator.matrix.toarray(), atol=1e-11)
+    np.testing.assert_allclose(twin.operator.matrix.toarray(), cpu.operator.matrix.toarray(), atol=atol)
     np.testing.assert_allclose(twin.degrees, cpu.degrees, rtol=1e-13)
     assert orientation(G, twin.transports, twin.certainty).contradicted == pytest.approx(
         orientation(G, cpu.transports, cpu.certainty).contradicted
@@ -229,3 +232,17 @@ def test_layouts_start_with_the_same_steps(on_device, name):
     with config_context(device="cuda"):
         twin = model.fit_transform(X)
     np.testing.assert_allclose(twin, cpu, atol=1e-6 * np.abs(cpu).max())
+
+
+@pytest.mark.parametrize("kind", ["conditional", "joint", "sum"])
+def test_affinities_of_all_pairs(on_device, kind):
+    X = _roll(90, 5).copy()
+    X[:4] = X[4:8]  # points that coincide
+    data = Data(_points(X))
+    cpu = dense_affinities(data, 7.0, kind, CPU)
+    twin = dense_affinities(data, 7.0, kind, GPU)
+    some = slice(20, 50)
+    (P, first), (expected, start) = twin.columns(some), cpu.columns(some)
+    np.testing.assert_allclose(P[:, first : first + 30], expected[:, start : start + 30], rtol=1e-8, atol=1e-18)
+    np.testing.assert_array_equal(on_device.get(twin._there)[:, some], P)
+    assert twin.entropy == pytest.approx(cpu.entropy, rel=1e-9)

@@ -11,8 +11,11 @@ import pytest
 
 from lowfold._cuda._emulated import compiler
 
+TESTS = ("kernels", "twins", "more_twins", "pieces")  # their device asserts that every kernel ran
+
 
 @pytest.mark.slow
+@pytest.mark.timeout(3000)  # all of them are compiled anew, and run some times slower
 def test_kernels_under_sanitizers():
     if compiler() is None:
         pytest.skip("the emulated device needs the C++ compiler g++")
@@ -23,8 +26,8 @@ def test_kernels_under_sanitizers():
     if not library.is_absolute():
         pytest.skip("the compiler comes without its AddressSanitizer")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-k", "emulated", "-p", "no:cacheprovider", "--timeout", "1200",
-         str(Path(__file__).with_name("test_kernels.py"))],
+        [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-k", "emulated", "-p", "no:cacheprovider", "--timeout",
+         "1200", *(str(Path(__file__).with_name(f"test_{name}.py")) for name in TESTS)],
         env={
             **os.environ,
             "LD_PRELOAD": str(library),

@@ -8,6 +8,7 @@ from scipy.linalg import subspace_angles
 
 import lowfold
 from lowfold import config_context
+from lowfold._core.run import Run
 from lowfold._cuda._device import holding
 from lowfold.graph._build import find_neighbors
 from lowfold.graph._geodesics import geodesics
@@ -16,6 +17,7 @@ from lowfold.graph._source import Points
 from lowfold.graph._types import Graph
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.spectral import _on_device as spectral_on_device
+from lowfold.spectral._doors import smallest
 
 
 def _roll(n, seed):
@@ -31,6 +33,10 @@ def _roll(n, seed):
         (120, 40, 15, "f4"),
         (80, 90, 24, "f4"),
         (40, 5, 3, "f8"),
+        (150, 2, 90, "f8"),
+        (130, 9, 28, "f4"),
+        (140, 40, 95, "f8"),
+        (70, 60, 69, "f4"),
     ],
 )
 def test_the_same_neighbours_ties_included(on_device, n, columns, k, dtype):
@@ -47,13 +53,14 @@ def test_the_same_neighbours_ties_included(on_device, n, columns, k, dtype):
         np.testing.assert_array_equal(twin.distances, cpu.distances)
 
 
-def test_rows_that_products_cannot_prove_are_searched_by_differences(on_device):
+@pytest.mark.parametrize("k", [5, 70])
+def test_rows_that_products_cannot_prove_are_searched_by_differences(on_device, k):
     rng = np.random.default_rng(3)
     X = 1e4 + 1e-6 * rng.normal(size=(90, 7))  # all of the signal is below the products' rounding
     X[0] = 0.0
-    cpu = find_neighbors(X, 5)
+    cpu = find_neighbors(X, k)
     with config_context(device="cuda"):
-        twin = find_neighbors(X, 5)
+        twin = find_neighbors(X, k)
     np.testing.assert_array_equal(twin.indices, cpu.indices)
     np.testing.assert_array_equal(twin.distances, cpu.distances)
 
@@ -114,6 +121,33 @@ def test_methods_agree_and_their_residual_is_as_small(on_device, monkeypatch, na
     assert model.residual_ <= 1e-6
     assert np.sin(subspace_angles(cpu - cpu.mean(0), twin - twin.mean(0)).max()) < 1e-5
     np.testing.assert_allclose(placed_twin, placed, atol=1e-5 * np.abs(cpu).max())
+
+
+def test_a_residual_that_rounding_spoilt_is_made_smaller(on_device, monkeypatch):
+    """The bottom of LLE's kernel is 1e-6 of its norm; what is left there of the far end, one correction takes out."""
+    monkeypatch.setattr(spectral_on_device, "SMALL", 100)
+    n = 160
+    K, null = lowfold.LLE(2, n_neighbors=10).fit(_roll(n, 2)).kernel(), np.full((n, 1), n**-0.5)
+    right = smallest(K, 2, null=null, run=Run(device="cuda"))
+    qr, noise = np.linalg.qr, on_device.put(1e-9 * np.random.default_rng(0).normal(size=(n, 3)))
+    monkeypatch.setattr(np.linalg, "qr", lambda V: (qr(V)[0] + noise, None))
+    spoilt = smallest(K, 2, null=null, run=Run(device="cuda"))
+    assert right.solver == spoilt.solver == "shift_invert"
+    assert spoilt.residual < 1e-8
+    np.testing.assert_allclose(spoilt.values, right.values, rtol=1e-9)
+
+
+def test_a_factor_that_would_be_too_large_gives_way_to_products(on_device, monkeypatch):
+    monkeypatch.setattr(spectral_on_device, "SMALL", 100)
+    monkeypatch.setattr(spectral_on_device, "MOST_WORK", 0.0)
+    X = np.random.default_rng(1).normal(size=(150, 6))
+    model = lowfold.LaplacianEigenmaps(2, n_neighbors=20)
+    cpu = model.fit_transform(X)
+    with config_context(device="cuda"):
+        twin = model.fit_transform(X)
+    assert model.solver_ == "krylov"
+    assert model.residual_ < 1e-5
+    np.testing.assert_allclose(twin, cpu, atol=1e-5)
 
 
 def test_repulsion_of_a_layout(on_device):

@@ -5,6 +5,6 @@ and `spectral` ask `active(run)` and call these. Kernel sources in `kernels/` al
 that every one of them runs, thread by thread, where there is no GPU.
 """
 
-from lowfold._cuda._device import Device, active, arrived, departing
+from lowfold._cuda._device import Device, active, arrived, departing, refusals_in_words
 
-__all__ = ["Device", "active", "arrived", "departing"]
+__all__ = ["Device", "active", "arrived", "departing", "refusals_in_words"]

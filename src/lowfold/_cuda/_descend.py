@@ -9,6 +9,7 @@ from lowfold._cuda._device import Array, Device
 
 COLUMNS = 3
 TILE = 256
+ROWS = TILE // 32  # of a block that takes a warp for each
 PARTS = 64  # sums of a point that are made side by side, at most
 
 
@@ -51,6 +52,17 @@ def stress_sums(device: Device, delta: Array, Y: Floats) -> tuple[Floats, Floats
     found = _sums(device, f"stress_sums_f{8 * delta.dtype.itemsize}", 6, Y, first=delta)
     rho, eta, stress = (np.ascontiguousarray(found[:, c]) for c in (3, 4, 5))
     return _columns(found, Y), rho, eta, stress
+
+
+def heat_moments(device: Device, S: Array, rows: Array, near: Array, beta: Array) -> Floats:
+    """(rows, 3) sums of w, w e and w e^2 over a row of squared distances, e = s - near, w = exp(-beta e); inf is left
+    out. near and beta belong to the rows asked for.
+    """
+    m = len(rows)
+    out = device.xp.empty((m, 3))
+    grid = (max(1, -(-m // ROWS)),)
+    device.launch("descend", "heat_moments", grid, TILE, S, rows, near, beta, m, S.shape[1], out)
+    return np.asarray(device.get(out))
 
 
 def _sums(

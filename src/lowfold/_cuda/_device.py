@@ -10,7 +10,8 @@ import logging
 import re
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -134,6 +135,20 @@ class Device(ABC):
         if not fits:
             on_cpu(stage, f"it needs {pretty_bytes(n_bytes)} on the device")
         return fits
+
+
+@contextmanager
+def refusals_in_words() -> Iterator[None]:
+    """What a device refuses to allocate, as the error that names the way out; CuPy's own names bytes alone."""
+    try:
+        yield
+    except MemoryError as error:
+        if type(error).__module__.partition(".")[0] != "cupy":
+            raise
+        raise MemoryBudgetExceeded(
+            f"the device has no room left ({error}); use fewer rows, landmarks or float32, or compute on the CPU with "
+            "lowfold.set_config(device='cpu')"
+        ) from error
 
 
 _holders: dict[tuple[int, int, str], Device] = {}  # which device keeps what the host has at an address
@@ -293,4 +308,15 @@ def _lives_on_gpu(X: Any) -> bool:
     return not isinstance(X, np.ndarray) and ask is not None and ask()[0] in (2, 13)
 
 
-__all__ = ["Array", "Device", "active", "arrived", "departing", "holding", "on_cpu", "open_cuda", "without_twin"]
+__all__ = [
+    "Array",
+    "Device",
+    "active",
+    "arrived",
+    "departing",
+    "holding",
+    "on_cpu",
+    "open_cuda",
+    "refusals_in_words",
+    "without_twin",
+]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -81,7 +82,9 @@ class EmulatedDevice(Device):
             cpp = self.folder / f"{name}.cpp"
             cpp.write_text(text)
             flags = ["-O2", "-std=c++17", "-w", "-ffp-contract=off", "-shared", "-fPIC", "-DLOWFOLD_EMULATED"]
-            subprocess.run([str(compiler()), *flags, *self.options, "-o", str(library), str(cpp)], check=True)
+            plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # the sanitizer's
+            command = [str(compiler()), *flags, *self.options, "-o", str(library), str(cpp)]
+            subprocess.run(command, check=True, env=plain)
         return library
 
 

@@ -8,7 +8,7 @@ from lowfold._cuda._device import Array, Device
 
 MOST = 32  # members of a patch
 PATCH_BYTES = 48.0  # of an entry of a patch matrix: its value, its key, and both sorted, with their order
-WIDEST = 6  # dimensions of a transport
+FEW_DIMENSIONS, WIDEST = 6, 16  # of a transport: for the quick kernel, and at most
 
 
 def tangents(device: Device, X: Array, members: Array, d: int, tolerance: float) -> tuple[Array, Array]:
@@ -60,8 +60,8 @@ def transports(device: Device, O: Array, rows: Array, items: Array) -> tuple[Arr
     """The orthogonal matrix (entries, d, d) nearest to O_i' O_j for every entry (i, j), and how certain each one is."""
     xp, (_, columns, d), count = device.xp, O.shape, len(rows)
     out, certainty = xp.empty((count, d, d)), xp.empty(count)
-    grid = (max(1, -(-count // 128)),)
-    device.launch("patches", "transports", grid, 128, O, columns, d, rows, items, count, out, certainty)
+    grid, kernel = (max(1, -(-count // 128)),), "transports6" if d <= FEW_DIMENSIONS else "transports16"
+    device.launch("patches", kernel, grid, 128, O, columns, d, rows, items, count, out, certainty)
     return out, certainty
 
 

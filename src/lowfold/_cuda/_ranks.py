@@ -7,11 +7,17 @@ from typing import Any
 import numpy as np
 
 from lowfold._core.types import Floats, Ints
-from lowfold._cuda._device import Array, Device
+from lowfold._cuda._device import SHARE, Array, Device
 from lowfold._cuda._tree import stable_order
 
 BLOCK = 2**27  # distances of one block of rows
+PAIR_BYTES = 160.0  # of a distance in both spaces: itself, sorted, its order and rank, and what is counted of them
 SIDE = 64  # of a tile of distances, as in the kernel
+
+
+def rank_step(device: Device, n: int) -> int:
+    """Rows that are compared together; 0 where the device has not the room for one."""
+    return int(min(max(1, BLOCK // n), SHARE * device.free_bytes() // (PAIR_BYTES * n)))
 
 
 def compare_ranks(device: Device, X: Array, Y: Array, rows: Ints, k: int, weights: Floats) -> tuple[Array, ...]:
@@ -25,10 +31,10 @@ def compare_ranks(device: Device, X: Array, Y: Array, rows: Ints, k: int, weight
     shares = device.put(weights * others / (sizes * (others - sizes)))
     less = float((weights * sizes / (others - sizes)).sum())
     kept, found = xp.zeros(n - 2, np.int64), []
-    step = max(1, BLOCK // n)
+    step = rank_step(device, n)
     for start in range(0, len(rows), step):
         part = xp.asarray(rows[start : start + step])
-        D, E = _distances(device, X, part), _distances(device, Y, part)
+        D, E = row_distances(device, X, part), row_distances(device, Y, part)
         (first, a), (second, b) = _ranks(xp, D, part), _ranks(xp, E, part)
         m = len(part)
         at = xp.maximum(a, b).astype(np.int64) + xp.arange(m)[:, None] * n
@@ -44,7 +50,7 @@ def compare_ranks(device: Device, X: Array, Y: Array, rows: Ints, k: int, weight
     return whole(ranks_e), whole(ranks_d), device.get(kept), whole(area), whole(spearman), whole(sums, axis=1)
 
 
-def _distances(device: Device, X: Array, part: Array) -> Array:
+def row_distances(device: Device, X: Array, part: Array) -> Array:
     """From some points to all, by direct differences."""
     (n, columns), m = X.shape, len(part)
     out = device.xp.empty((m, n))

@@ -1,7 +1,8 @@
 """Exact nearest neighbours on a device: the same indices and squared distances, bit for bit, as the CPU's search.
 
-Up to 3 columns: cells. More: 32 candidates a row from products, first in half precision (up to 61 columns), then in
-single precision, then all points by direct differences; each only for the rows that the one before could not prove.
+Up to 3 columns: cells. More: 32 candidates a row (as many as are asked for, and some) from products, first in half
+precision (up to 61 columns and 24 neighbours), then in single precision, then all points by direct differences; each
+only for the rows that the one before could not prove.
 A row is proven when its k-th distance, by direct differences in float64, is below what the error of a product leaves
 possible for everything that is not among the candidates.
 """
@@ -16,21 +17,21 @@ import numpy as np
 from lowfold._core.rounding import ROUNDING
 from lowfold._cuda._device import Array, Device
 
-MOST = 24  # neighbours: 32 candidates leave a margin for the proof
-MOST_IN_CELLS = 32
+MARGIN = 8  # candidates beyond the neighbours: what the proof needs
+FEW_IN_CELLS = 32  # neighbours that a thread keeps to itself
 CELL_COLUMNS, HALF_COLUMNS = 3, 61
 MOST_CELLS = 2**27
 THINNEST = 1e-6  # of the longest side, the smallest cell: repeated points have neighbourhoods of size 0
 SAMPLE = 64  # rows that show the size of a neighbourhood
-WIDTH = 32  # candidates
+WIDTH = 32  # candidates that a warp selects in one round
 PRODUCT_BYTES = 2**31  # of one tile of products
 HALF_SHARED = 4 * 8192 + 131072 + 1024
 FARTHEST = 16.0  # largest coordinate in half precision: |y|^2 / 2 of 61 columns stays below 65504
 
 
-def can_search(columns: int, k: int) -> bool:
-    """Whether `nearest` is written for this width and number of neighbours."""
-    return k <= (MOST_IN_CELLS if columns <= CELL_COLUMNS else MOST)
+def candidates(k: int) -> int:
+    """How many are proven among for k neighbours: whole rounds."""
+    return WIDTH * -(-(k + MARGIN) // WIDTH)
 
 
 def search_bytes(n: int, columns: int, k: int) -> float:
@@ -38,7 +39,7 @@ def search_bytes(n: int, columns: int, k: int) -> float:
     found = 24.0 * n * k
     if columns <= CELL_COLUMNS:
         return found + 120.0 * n
-    return found + n * (32.0 * columns + 4.0 * 64 + 16.0 * WIDTH) + PRODUCT_BYTES
+    return found + n * (32.0 * columns + 4.0 * 64 + 16.0 * candidates(k)) + PRODUCT_BYTES
 
 
 def nearest(device: Device, F: Array, Q: Array | None, k: int) -> tuple[Array, Array]:
@@ -49,11 +50,12 @@ def nearest(device: Device, F: Array, Q: Array | None, k: int) -> tuple[Array, A
     xp = device.xp
     squared, index = xp.empty((m, k)), xp.empty((m, k), np.int32)
     rows = xp.arange(m, dtype=np.int32)
-    ways = [_halves] if F.shape[1] <= HALF_COLUMNS and device.shared_bytes >= HALF_SHARED else []
+    halves = F.shape[1] <= HALF_COLUMNS and candidates(k) == WIDTH and device.shared_bytes >= HALF_SHARED
+    ways = [_halves] if halves else []
     for way in [*ways, _products]:
         if len(rows) == 0:
             return squared, index
-        items, floor = way(device, F, Q, rows)
+        items, floor = way(device, F, Q, rows, candidates(k))
         found, names, certain = settle(device, F, Q, rows, items, floor, k)
         squared[rows], index[rows] = found, names
         rows = rows[~certain]
@@ -79,9 +81,10 @@ def settle(
     """The k best of each row's candidates, and whether nothing at or beyond `floor` can be among them."""
     xp, m = device.xp, len(rows)
     squared, index, certain = xp.empty((m, k)), xp.empty((m, k), np.int32), xp.empty(m, np.int8)
+    kept = xp.empty(items.shape if k > WIDTH else (1, 1))
     device.launch(
-        "search", f"settle_f{8 * F.dtype.itemsize}", (-(-m // 8),), 256,
-        F if Q is None else Q, F, rows, m, F.shape[1], Q is None, k, items, floor, squared, index, certain,
+        "search", f"settle_f{8 * F.dtype.itemsize}", (-(-m // 8),), 256, F if Q is None else Q, F, rows, m, F.shape[1],
+        Q is None, k, items.shape[1], items, floor, kept, squared, index, certain,
     )  # fmt: skip
     return squared, index, certain.astype(bool)
 
@@ -95,8 +98,9 @@ def _in_cells(device: Device, F: Array, Q: Array | None, k: int) -> tuple[Array,
         queries, own = three_columns(xp, Q), xp.full(len(Q), -1, np.int32)
     m = len(queries)
     squared, index = xp.empty((m, k)), xp.empty((m, k), np.int32)
+    kernel = "nearest_in_cells" if k <= FEW_IN_CELLS else "nearest_in_cells_wide"
     device.launch(
-        "search", "nearest_in_cells", (-(-m // 128),), 128, queries, *cells.arguments[:3], own, m,
+        "search", kernel, (-(-m // 128),), 128, queries, *cells.arguments[:3], own, m,
         *cells.arguments[3:], k, squared, index,
     )  # fmt: skip
     if Q is not None:
@@ -179,8 +183,8 @@ def _lengths(xp: Any, A: Array) -> Array:
     return xp.sqrt((A.astype(np.float64) ** 2).sum(axis=1))
 
 
-def _halves(device: Device, F: Array, Q: Array | None, rows: Array) -> tuple[Array, Array]:
-    """32 candidates of all rows (`rows` is all of them), by products of halves on tensor cores."""
+def _halves(device: Device, F: Array, Q: Array | None, rows: Array, width: int) -> tuple[Array, Array]:
+    """`width` = 32 candidates of all rows (`rows` is all of them), by products of halves on tensor cores."""
     xp, (n, columns) = device.xp, F.shape
     Z, Y, scale = _scaled(device, F, Q)
     H, Hy = Z.astype(np.float16), Y.astype(np.float16)
@@ -194,8 +198,8 @@ def _halves(device: Device, F: Array, Q: Array | None, rows: Array) -> tuple[Arr
         rest = rest - B[:, columns + t].astype(np.float64)
     blocks = -(-m // 256)
     keys, items = (
-        xp.full((256 * blocks, WIDTH), np.inf, np.float32),
-        xp.full((256 * blocks, WIDTH), 2**31 - 1, np.int32),
+        xp.full((256 * blocks, width), np.inf, np.float32),
+        xp.full((256 * blocks, width), 2**31 - 1, np.int32),
     )
     device.launch("search", "select_halves", (blocks,), 256, A, B, m, n, keys, items, shared=HALF_SHARED)
     lost = float(xp.abs(rest).max())
@@ -203,19 +207,20 @@ def _halves(device: Device, F: Array, Q: Array | None, rows: Array) -> tuple[Arr
     return items[:m], floor
 
 
-def _products(device: Device, F: Array, Q: Array | None, rows: Array) -> tuple[Array, Array]:
-    """32 candidates of some rows by products in single precision, a tile of rows at a time."""
+def _products(device: Device, F: Array, Q: Array | None, rows: Array, width: int) -> tuple[Array, Array]:
+    """`width` candidates of some rows by products in single precision, a tile of rows at a time."""
     xp, n = device.xp, len(F)
     Z, Y, scale = _scaled(device, F, Q)
     Y = Y[rows]
     H, Hy = Z.astype(np.float32), Y.astype(np.float32)
     norms = (0.5 * (Z**2).sum(axis=1)).astype(np.float32)
     m = len(rows)
-    keys, items = xp.empty((m, WIDTH), np.float32), xp.empty((m, WIDTH), np.int32)
+    keys, items = xp.empty((m, width), np.float32), xp.empty((m, width), np.int32)
     step = max(1, min(m, PRODUCT_BYTES // (4 * n)))
     for start in range(0, m, step):
         part = slice(start, min(start + step, m))
         G = Hy[part] @ H.T
-        count = len(G)
-        device.launch("search", "select_keys", (-(-count // 8),), 256, G, n, norms, count, n, keys[part], items[part])
+        count, found = len(G), (keys[part], items[part])
+        for first in range(0, width, WIDTH):
+            device.launch("search", "select_keys", (-(-count // 8),), 256, G, n, norms, count, n, first, width, *found)
     return items, _floor(xp, keys[:, -1].astype(np.float64), Y, Hy, Z, H, scale, 0.0)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.errors import MemoryBudgetExceeded
 from lowfold._core.run import Run
 from lowfold._cuda._device import Array, Device, active, on_cpu
 from lowfold._cuda._doubts import doubts
@@ -15,7 +16,7 @@ from lowfold._cuda._gram import DeviceMatrix, DevicePanels
 from lowfold._cuda._minplus import Panels, all_distances, eliminate, padded
 from lowfold._cuda._paths import reach, rows_from, rows_from_seeds
 from lowfold._cuda._pieces import piece_labels
-from lowfold._cuda._search import can_search, nearest, search_bytes
+from lowfold._cuda._search import nearest, search_bytes
 from lowfold._cuda._tree import Tree, graph_coordinates, plan, stable_order
 from lowfold._cuda._within import within
 from lowfold.graph._path_task import SHORT, chosen_units
@@ -44,9 +45,6 @@ def search_on(
     device = active(run)
     if device is None:
         return None
-    if not can_search(F.shape[1], k):
-        on_cpu("the search for neighbours", f"{k} neighbours in {F.shape[1]} columns are more than the device sorts")
-        return None
     count = max(len(F), 0 if Q is None else len(Q))
     if not device.has_room(search_bytes(count, F.shape[1], k), "the search for neighbours"):
         return None
@@ -74,14 +72,18 @@ def within_on(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats] | None:  # fmt: skip
     """Rows (indptr, indices, distances) of all points at most `limit` of the point away, which the device remembers.
 
-    Distances are times 2^exponent; `reach` is the limit in the unit of F. None on the CPU.
+    Distances are times 2^exponent; `reach` is the limit in the unit of F. None where the CPU has to search.
     """
     device = active(run)
     if device is None:
         return None
     xp, m = device.xp, len(F) if Q is None else len(Q)
     queries = None if Q is None else device.put(Q, F.dtype)
-    rows, columns, squared = within(device, device.put(F), queries, device.put(reach * (1 + WIDENED)))
+    try:
+        rows, columns, squared = within(device, device.put(F), queries, device.put(reach * (1 + WIDENED)))
+    except MemoryBudgetExceeded as error:
+        on_cpu("the search within a radius", str(error))
+        return None
     distances = xp.sqrt(squared) * float(np.ldexp(1.0, exponent))
     kept = distances <= device.put(limit)[columns]
     rows, columns, distances = rows[kept], columns[kept], distances[kept]

@@ -25,6 +25,8 @@ from lowfold._cuda._device import without_twin
 from lowfold.graph._local_planes import padded, principal_directions
 from lowfold.graph._types import Graph, Neighbors
 
+ALIGNED = 2**20  # numbers of the bases at one end of the edges that a thread aligns together: 8 MB
+
 
 @dataclass(frozen=True, eq=False)
 class Tangents:
@@ -152,7 +154,7 @@ def _transports(rows: NDArray[np.int64], columns: NDArray[np.int64], bases: Floa
     reverse = np.lexsort((rows, columns))  # entry (j, i) for every entry (i, j): rows are sorted by index
     upper = np.flatnonzero(rows < columns)
     transports, certainty = np.empty((len(rows), d, d)), np.empty(len(rows))
-    parts = block_slices(len(upper), 100_000)
+    parts = block_slices(len(upper), max(1, ALIGNED // (d * bases.shape[1])))
 
     def work(i: int) -> None:
         e = upper[parts[i]]

@@ -17,7 +17,7 @@ from lowfold._core.errors import InvalidInput, RepairWarning
 from lowfold._core.open_rows import as_rows
 from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.warn import warn
-from lowfold._cuda import arrived
+from lowfold._cuda import arrived, refusals_in_words
 from lowfold.graph._foreign import is_networkx, known_graph
 from lowfold.graph._networkx import affinity_graph
 from lowfold.graph._reading import check_range, in_memory, is_precomputed
@@ -49,8 +49,8 @@ def _answering(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def answering(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        host, back = arrived(X)
-        with told_as_damage(self):
+        with told_as_damage(self), refusals_in_words():
+            host, back = arrived(X)
             result = method(self, host, *args, **kwargs)
         if host is X or not isinstance(result, np.ndarray):
             return result

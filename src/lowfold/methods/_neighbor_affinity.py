@@ -22,7 +22,14 @@ from lowfold.lowrank._principal import principal_axes
 from lowfold.methods._descent import classical_start, stress_terms, symmetric_dissimilarities
 from lowfold.methods._fit import Data, known_source
 from lowfold.optimize._neighbor import DenseAffinities, SparseAffinities
-from lowfold.optimize._perplexity import Bandwidths, joint_bandwidth, row_bandwidths, row_probabilities
+from lowfold.optimize._perplexity import (
+    Bandwidths,
+    joined_probabilities,
+    joint_bandwidth,
+    row_bandwidths,
+    row_entropy,
+    row_probabilities,
+)
 from lowfold.optimize._stress import Computed, PairTerms
 from lowfold.spectral._doors import largest
 
@@ -93,16 +100,11 @@ def bandwidths(rows: Callable[[slice], Floats], n: int, perplexity: float, run: 
         squared = rows(parts[b])
         found = row_bandwidths(squared, perplexity)
         beta[parts[b]], log_mass[parts[b]] = found.beta, found.log_mass
-        entropy[parts[b]] = _row_entropy(row_probabilities(squared, found))
+        entropy[parts[b]] = row_entropy(row_probabilities(squared, found))
 
-    without_twin(run, "the search for bandwidths", "it has no twin on the device")
     with run.stage("perplexity") as progress:
         run_blocks(work, len(parts), n_jobs=run.n_jobs, progress=progress)
     return Bandwidths(beta, log_mass), float(entropy.sum())
-
-
-def _row_entropy(p: Floats) -> Floats:
-    return np.asarray((p * np.log(np.where(p > 0, p, 1.0))).sum(axis=1))
 
 
 def dense_affinities(data: Data, perplexity: float, kind: str, run: Run) -> DenseAffinities:
@@ -113,6 +115,10 @@ def dense_affinities(data: Data, perplexity: float, kind: str, run: Run) -> Dens
     kind="sum": p_{j|i} + p_{i|j}, for SNE, whose entropy is that of the conditional probabilities.
     """
     n = data.n
+    scale = {"conditional": 0.5 / n, "joint": 0.5, "sum": 1.0}[kind]
+    twin = _dense_on_device(data, perplexity, kind, scale, run)
+    if twin is not None:
+        return twin
     rows = squared_rows(data)
     if kind == "joint":
 
@@ -122,24 +128,33 @@ def dense_affinities(data: Data, perplexity: float, kind: str, run: Run) -> Dens
         widths, entropy = joint_bandwidth(blocks, n, perplexity), 0.0
     else:
         widths, entropy = bandwidths(rows, n, perplexity, run)
-    scale = {"conditional": 0.5 / n, "joint": 0.5, "sum": 1.0}[kind]
 
     def strip(part: slice) -> Floats:
         """P[part]: rows, which are columns too because P is symmetric."""
-        squared = rows(part)
-        own = row_probabilities(squared, Bandwidths(widths.beta[part], widths.log_mass[part]))
-        across = np.exp(np.minimum(-widths.beta * squared - widths.log_mass, 0.0))
-        return np.asarray(scale * (own + across))
+        return np.asarray(scale * joined_probabilities(rows(part), part, widths))
 
     held = _hold(strip, n, run) if n <= HELD else None
     if kind != "sum":
         parts = block_slices(n, ROWS)
         source = (lambda part: held[part]) if held is not None else strip
-        entropy = sum(float(_row_entropy(source(part)).sum()) for part in parts)
+        entropy = sum(float(row_entropy(source(part)).sum()) for part in parts)
     if held is not None:
         return DenseAffinities.held(held, entropy, run.n_jobs, run.device)
     columns = lambda part: (np.ascontiguousarray(strip(part).T), 0)  # noqa: E731
     return DenseAffinities(n, columns, entropy, run.n_jobs, run.device)
+
+
+def _dense_on_device(data: Data, perplexity: float, kind: str, scale: float, run: Run) -> DenseAffinities | None:
+    """The same on the run's device, for points whose distances are Euclidean; None where the CPU has to make them."""
+    if run.device == "cpu":
+        return None
+    source = data.source
+    if not isinstance(source, Points) or source.metric.feature_map is None or source.metric.finish is not None:
+        without_twin(run, "affinities of all pairs", "the device takes points with Euclidean distances")
+        return None
+    from lowfold.optimize._on_device import affinities_on_device
+
+    return affinities_on_device(source.features(), perplexity, kind, scale, run)
 
 
 def _hold(strip: Callable[[slice], Floats], n: int, run: Run) -> Floats:
@@ -164,7 +179,7 @@ def several_dense(data: Data, perplexities: Floats, kind: str, run: Run) -> Dens
 
     if data.n <= HELD:
         return DenseAffinities.held(columns(slice(0, data.n))[0], n_jobs=run.n_jobs, device=run.device)
-    entropy = sum(float(_row_entropy(columns(part)[0]).sum()) for part in block_slices(data.n, ROWS))
+    entropy = sum(float(row_entropy(columns(part)[0]).sum()) for part in block_slices(data.n, ROWS))
     return DenseAffinities(data.n, columns, entropy, run.n_jobs, run.device)
 
 
@@ -206,7 +221,7 @@ def neighbor_affinities(data: Data, perplexity: Any, run: Run) -> SparseAffiniti
         part = parts[b]
         p[part] = mean_probabilities(squared[part], perplexity)
 
-    without_twin(run, "the search for bandwidths", "it has no twin on the device")
+    without_twin(run, "the search for bandwidths", "rows of neighbours are few numbers")
     with run.stage("perplexity"):
         run_blocks(work, len(parts), n_jobs=run.n_jobs)
     A = csr_array((p[found.rows(), place], found.indices, found.indptr), shape=(n, n))

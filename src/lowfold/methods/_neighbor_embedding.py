@@ -22,7 +22,8 @@ from lowfold._core.params import fixed, param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._cuda._descend import COLUMNS, PARTS
-from lowfold.graph._source import AFFINITY
+from lowfold._cuda._search import search_bytes
+from lowfold.graph._source import AFFINITY, Points
 from lowfold.graph._types import Neighbors
 from lowfold.methods._base import Check, Method
 from lowfold.methods._descent import measured_columns
@@ -44,6 +45,7 @@ from lowfold.methods._stages import FLOAT, Stage, Stages, read_stage
 from lowfold.optimize._descend import descend_rows, polish_rows
 from lowfold.optimize._momentum import SWITCH, Layout, default_momentum, momentum_descent
 from lowfold.optimize._neighbor import Affinities, SparseAffinities, row_divergence, tails
+from lowfold.optimize._on_device import affinity_bytes
 
 # Copies of a strip while its widths are searched: distances, squares, exponents, weights, moments.
 SEARCHED = 7.0
@@ -68,16 +70,27 @@ def _stages(method: Any, data: Data) -> list[Stage]:
     k = neighbor_count(float(np.max(resolve_perplexity(method.perplexity, data.n))), data.n)
     way = method._method(data)
     size = FLOAT * n * n
+    searched, held = _there(data, k, size)
     if way != "exact":
-        affinities = Stage("affinities", f"sparse, {k} nearest neighbours", 100.0 * n * k, 30.0 * n * k, 24.0 * n * k)
+        words = f"sparse, {k} nearest neighbours"
+        affinities = Stage("affinities", words, 100.0 * n * k, 30.0 * n * k, searched)
     elif data.n <= HELD:
-        affinities = Stage("affinities", f"{data.n} x {data.n}, one block", size + strips, size, size)
+        affinities = Stage("affinities", f"{data.n} x {data.n}, one block", size + strips, size, held)
     else:
-        affinities = Stage("affinities", "all pairs, in strips made anew in each step", strips, there=size)
+        words = "all pairs, in strips made anew in each step"
+        affinities = Stage("affinities", words, strips, there=held, words=f"{data.n} x {data.n}, one block")
     there = None if method.n_components > COLUMNS else FLOAT * 4 * PARTS * n
     words = f"up to {method.max_iter} steps, {way}"
     work = Stage("descent", words, 80.0 * n * method.n_components, there=there)
     return [read_stage(data), affinities, work]
+
+
+def _there(data: Data, k: int, size: float) -> tuple[float, float]:
+    """On a device: neighbours with a sparse P of both directions, and all pairs (of distances they are only sent)."""
+    sparse = 24.0 * data.n * k
+    if not isinstance(data.source, Points):
+        return sparse, size
+    return sparse + search_bytes(data.n, data.shape[1], k), affinity_bytes(data.n, data.shape[1])
 
 
 class NeighborEmbedding(Distances, Seeded, Method):

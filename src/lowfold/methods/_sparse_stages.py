@@ -22,7 +22,9 @@ from lowfold.graph._geodesics import geodesic_dtype, most_additions
 from lowfold.graph._minplus import count_work, factor_bytes, worthwhile
 from lowfold.graph._neighborhoods import neighborhoods
 from lowfold.graph._on_device import PANEL_BYTES
+from lowfold.graph._search import nearest
 from lowfold.graph._types import Graph, Neighbors
+from lowfold.kernels._connection import local_dimensions, local_pca
 from lowfold.kernels._on_device import BLOCK_BYTES
 from lowfold.methods._fit import Connected, Data
 from lowfold.methods._stages import EDGE, FLOAT, Stage, columns, degree, leading_stage, read_stage, search_stage
@@ -86,7 +88,9 @@ COMPLETE = 5.0  # of n x n: distances, their squares, the exponent, the weights,
 def field_stages(model: Any, data: Data) -> list[Stage]:
     """Blocks of d x d along every edge: transports, the walk and its weights; fields at the bottom."""
     n, k = float(data.n), degree(model, data)
-    d = model.tangent_dim if isinstance(model.tangent_dim, int) else 2
+    d, D = tangent_dimension(model, data), data.shape[1]
+    bases = FLOAT * n * D * d
+    tangents = Stage("tangents", f"{d} directions in {D} columns at every point", bases, bases, bases)
     blocks = FLOAT * 1.6 * n * k * d * d
     words, there = f"blocks of {d} x {d} along the edges", BLOCK_BYTES * (1.6 * n * k + n) * d * d
     kernel = Stage("connection", words, CARRYING * blocks, 3 * blocks, there)
@@ -99,9 +103,23 @@ def field_stages(model: Any, data: Data) -> list[Stage]:
         edges = csr_array(graph.to_scipy(np.ones(len(graph.indices))) + eye_array(data.n, format="csr"))
         pattern = csr_array(kron(edges, np.ones((d, d)), format="csr"))
         solve = _bottom(model, pattern, model.n_eigenvectors or max(10, model.n_components), laplacian=False)
-    return [read_stage(data), search_stage(model, data), kernel, solve]
+    return [read_stage(data), search_stage(model, data), tangents, kernel, solve]
 
 
+def tangent_dimension(model: Any, data: Data) -> int:
+    """As asked, or as some points show it."""
+    if isinstance(model.tangent_dim, int):
+        return int(model.tangent_dim)
+    source = data.points()
+    X, rows = source.features(), np.linspace(0, data.n - 1, min(data.n, SHOWN)).astype(np.int64)
+    near = nearest(source, min(int(degree(model, data)) + 1, data.n), queries=source.X[rows], run=model._run())
+    squared = near.distances[near.distances > 0] ** 2
+    scale = float(squared.mean()) / 2 if len(squared) else 1.0
+    dims = local_dimensions(local_pca(X, near, scale, 1, queries=X[rows], run=model._run()).spectra, model.variance)
+    return int(np.median(dims)) if model.tangent_dim == "median" else round(float(dims.mean()))
+
+
+SHOWN = 200  # points whose neighbourhoods show the dimension of all
 CARRYING = 8.0  # copies of the blocks while they are made: bases at both ends, products, transports, weights, rows
 
 

@@ -20,7 +20,7 @@ from lowfold._core.rows import BLOCK_BYTES
 from lowfold._core.sparse_rows import SparseRows
 from lowfold._cuda._device import SHARE
 from lowfold._cuda._minplus import padded
-from lowfold._cuda._search import can_search, search_bytes
+from lowfold._cuda._search import search_bytes
 from lowfold.graph._search import select_search
 from lowfold.graph._source import Blocks, Pairs, Points, copied
 from lowfold.kernels._kernel_operator import EXACT, GROUPS, TILE
@@ -156,7 +156,7 @@ def search_stage(model: Any, data: Data) -> Stage:
     if backend == "brute" and n > QUADRATIC and mapped:
         words += f"; {float(n) ** 2:.0e} products of rows: search='faiss' is approximate and far quicker"
     rows = 4.0 * BLOCK_BYTES if isinstance(data.source, Blocks) else FLOAT * n * width
-    twin = isinstance(data.source, Points) and mapped and model.search == "auto" and can_search(width, int(k))
+    twin = isinstance(data.source, Points) and mapped and model.search == "auto"
     there = search_bytes(n, width, int(k)) if twin and not alone else None
     return Stage("neighbours", words, SEARCHING * kept + rows, kept, there, words=f"{which}, on {width} columns")
 

@@ -86,6 +86,7 @@ class DenseAffinities:
     entropy: float
     n_jobs: int | None = None
     device: str = "cpu"
+    made_there: Array = None  # the whole P, where the device made it
 
     @classmethod
     def held(
@@ -98,7 +99,9 @@ class DenseAffinities:
 
     @cached_property
     def _there(self) -> Array:
-        """P on the device, sent once, some strips at a time; None where there is no room."""
+        """P on the device, made there or sent once, some strips at a time; None where there is no room."""
+        if self.made_there is not None:
+            return self.made_there
         device = active(Run(device=self.device))
         assert device is not None
         if not device.has_room(8.0 * self.n**2, "the attraction of all pairs"):

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from lowfold._core.rounding import LARGEST_EXPONENT, NO_DIVISOR
-from lowfold._core.types import Floats
+from lowfold._core.types import Floats, Ints
 
 ACCURACY = 1e-9  # of the entropy, in nats
 STEPS = 200  # an end for rows where no beta gives the perplexity; halving the bracket alone takes sixty
 # Logarithms of beta beyond which exp leaves float64, and the width of a bracket that halving cannot make narrower.
 BRACKET, NARROW, NARROW_JOINT = LARGEST_EXPONENT, 1e-14, 1e-13
 STEEPEST = 100.0  # log beta, in units of the mean squared distance: beyond, only coincident points count
+
+Moments = Callable[[Ints, Floats], tuple[Floats, Floats, Floats]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +30,10 @@ class Bandwidths:
 
     beta: Floats
     log_mass: Floats
+
+    def of(self, part: slice) -> Bandwidths:
+        """Those of some points."""
+        return Bandwidths(self.beta[part], self.log_mass[part])
 
 
 def row_bandwidths(squared: Floats, perplexity: float) -> Bandwidths:
@@ -41,43 +48,53 @@ def row_bandwidths(squared: Floats, perplexity: float) -> Bandwidths:
     >>> float(2 ** -(p * np.log2(p)).sum())
     3.0
     """
-    target = float(np.log(perplexity))
     near = squared.min(axis=1, keepdims=True)
     E = squared - near  # exp(-beta E) has a 1 in every row: nothing underflows as a whole
     finite = np.isfinite(E)
     E = np.where(finite, E, 0.0)
     count = finite.sum(axis=1)
     mean = E.sum(axis=1) / np.maximum(count, 1)
-    scale = np.where(mean > 0, mean, 1.0)
-    E /= scale[:, None]
-    log_beta = np.zeros(len(E))
-    low, high = np.full(len(E), -BRACKET), np.full(len(E), BRACKET)
+    E /= np.where(mean > 0, mean, 1.0)[:, None]
+
+    def moments(rows: Ints, b: Floats) -> tuple[Floats, Floats, Floats]:
+        e = E[rows]
+        w = np.where(finite[rows], np.exp(-b[:, None] * e), 0.0)
+        return w.sum(axis=1), (w * e).sum(axis=1), (w * e * e).sum(axis=1)
+
+    return bandwidths_by(moments, near[:, 0], count, mean, perplexity)
+
+
+def bandwidths_by(moments: Moments, near: Floats, count: Ints, mean: Floats, perplexity: float) -> Bandwidths:
+    """The same from each row's least squared distance, its number of others, and the mean beyond the least.
+
+    `moments(rows, b)` sums w, w e and w e^2 of some rows, w = exp(-b e), e = (d^2 - near) / mean.
+    """
+    target = float(np.log(perplexity))
+    log_beta, masses = np.zeros(len(near)), count.astype(np.float64)
+    low, high = np.full(len(near), -BRACKET), np.full(len(near), BRACKET)
     open_rows = np.flatnonzero(mean > 0)
     for _ in range(STEPS):
         if len(open_rows) == 0:
             break
-        e, b = E[open_rows], np.exp(log_beta[open_rows])
-        w = np.where(finite[open_rows], np.exp(-b[:, None] * e), 0.0)
-        mass = w.sum(axis=1)
-        first = (w * e).sum(axis=1) / mass
-        second = (w * e * e).sum(axis=1) / mass
+        now = log_beta[open_rows]
+        b = np.exp(now)
+        mass, first, second = moments(open_rows, b)
+        masses[open_rows] = mass
+        first, second = first / mass, second / mass
         gap = np.log(mass) + b * first - target  # entropy in nats, less the wanted one
-        low[open_rows] = np.where(gap > 0, log_beta[open_rows], low[open_rows])
-        high[open_rows] = np.where(gap <= 0, log_beta[open_rows], high[open_rows])
+        low[open_rows] = np.where(gap > 0, now, low[open_rows])
+        high[open_rows] = np.where(gap <= 0, now, high[open_rows])
         slope = -b * b * (second - first**2)  # dH / dlog beta = -beta^2 Var(E)
         with np.errstate(divide="ignore", invalid="ignore"):
-            newton = log_beta[open_rows] - gap / slope
+            newton = now - gap / slope
         lo, hi = low[open_rows], high[open_rows]
-        now = log_beta[open_rows]
         middle = np.where(hi >= BRACKET, now + 2.0, np.where(lo <= -BRACKET, now - 2.0, (lo + hi) / 2))
         inside = np.isfinite(newton) & (newton > lo) & (newton < hi) & (np.abs(newton - now) < 3.0)
         done = (np.abs(gap) <= ACCURACY) | (hi - lo < NARROW * np.maximum(1.0, np.abs(lo))) | (now > STEEPEST)
         log_beta[open_rows] = np.where(done, now, np.where(inside, newton, middle))
         open_rows = open_rows[~done]
-    beta = np.exp(log_beta)
-    mass = np.where(finite, np.exp(-beta[:, None] * E), 0.0).sum(axis=1)
-    beta = beta / scale
-    return Bandwidths(beta, np.log(np.maximum(mass, NO_DIVISOR)) - beta * near[:, 0])
+    beta = np.exp(log_beta) / np.where(mean > 0, mean, 1.0)
+    return Bandwidths(beta, np.log(np.maximum(masses, NO_DIVISOR)) - beta * near)
 
 
 def row_probabilities(squared: Floats, bandwidths: Bandwidths) -> Floats:
@@ -87,27 +104,53 @@ def row_probabilities(squared: Floats, bandwidths: Bandwidths) -> Floats:
     return np.where(np.isfinite(squared), np.exp(np.minimum(exponent, 0.0)), 0.0)
 
 
+def joined_probabilities(squared: Floats, part: slice, bandwidths: Bandwidths) -> Floats:
+    """p_{j|i} + p_{i|j} for the rows `part` of a symmetric matrix of squared distances."""
+    own = row_probabilities(squared, bandwidths.of(part))
+    exponent = -bandwidths.beta * squared - bandwidths.log_mass
+    return own + np.exp(np.minimum(exponent, 0.0))
+
+
+def row_entropy(p: Floats) -> Floats:
+    """sum_j p log p of every row."""
+    return cast("Floats", (p * np.log(np.where(p > 0, p, 1.0))).sum(axis=1))
+
+
 def joint_bandwidth(blocks: Callable[[], Iterator[Floats]], n: int, perplexity: float) -> Bandwidths:
     """One beta for all pairs, p_ij = exp(-beta d_ij^2) / sum_{k != l} exp(-beta d_kl^2), with 2^H(P) = n perplexity.
 
     `blocks()` yields rows of squared distances, inf on the diagonal. The joint entropy of n points of equal mass with
     `perplexity` neighbours each is log2 n + log2 perplexity. `log_mass` is that of all pairs.
     """
-    target = float(np.log(n) + np.log(perplexity))
     near, mean = np.inf, 0.0
     for block in blocks():
         near = min(near, float(block.min()))
         mean += float(np.sum(block, where=np.isfinite(block))) / (n * (n - 1))
-    scale = mean - near if mean > near else 1.0
-    low, high, log_beta = -BRACKET, BRACKET, 0.0
-    for _ in range(STEPS):
-        beta = np.exp(log_beta) / scale
+
+    def sums(beta: float) -> tuple[float, float]:
         mass = moment = 0.0
         for block in blocks():
             E = block[np.isfinite(block)] - near
             w = np.exp(-beta * E)
             mass += float(w.sum())
             moment += float(w @ E)
+        return mass, moment
+
+    return joint_bandwidth_by(sums, near, mean, n, perplexity)
+
+
+def joint_bandwidth_by(
+    sums: Callable[[float], tuple[float, float]], near: float, mean: float, n: int, perplexity: float
+) -> Bandwidths:
+    """The same from the least and the mean squared distance; `sums(beta)` adds w and w E of all pairs, E = d^2 - near,
+    w = exp(-beta E).
+    """
+    target = float(np.log(n) + np.log(perplexity))
+    scale = mean - near if mean > near else 1.0
+    low, high, log_beta = -BRACKET, BRACKET, 0.0
+    for _ in range(STEPS):
+        beta = np.exp(log_beta) / scale
+        mass, moment = sums(float(beta))
         gap = np.log(mass) + beta * moment / mass - target
         if abs(gap) <= ACCURACY or high - low < NARROW_JOINT or log_beta > STEEPEST:
             break

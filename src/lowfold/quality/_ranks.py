@@ -24,7 +24,7 @@ from lowfold._core.parallel import block_slices, run_blocks, single_threaded_bla
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold._cuda._device import active, on_cpu
-from lowfold._cuda._ranks import compare_ranks
+from lowfold._cuda._ranks import compare_ranks, rank_step
 from lowfold.graph._reading import MetricLike
 from lowfold.quality._score import Score
 from lowfold.quality._spaces import PointSpace, Space, by_rows, read_both, row_step
@@ -363,6 +363,9 @@ def _compare_on_device(space: Space, image: Space, rows: Ints, k: int) -> Compar
     X, Y = _euclidean(space), _euclidean(image)
     if X is None or Y is None:
         on_cpu("a comparison of ranks", "the device takes points with Euclidean distances")
+        return None
+    if rank_step(device, space.n) == 0:
+        on_cpu("a comparison of ranks", "the device has not the room for one row of distances")
         return None
     points = device.put(X, np.float64), device.put(Y, np.float64)
     return _comparison(*compare_ranks(device, *points, rows, k, _weights(space.n)))

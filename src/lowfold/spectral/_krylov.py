@@ -164,7 +164,7 @@ def block_krylov(
         X = basis.V @ S[:, :count]
         AX = basis.AV @ S[:, :count]
         residuals = column_lengths(AX - X * theta[:count])
-        converged = m >= room or (m > k and _small(residuals, theta, k, tol))
+        converged = m >= room or (m > k and small_enough(residuals, theta, k, tol))
         ritz = Ritz(theta[:count], X, iteration, converged, AX)
         worst = float(residuals.max())
         best, best_at = (worst, iteration) if worst < PROGRESS * best else (best, best_at)
@@ -199,7 +199,7 @@ def block_davidson(
         R = basis.AV @ S[:, :width] - X * theta[:width]
         residuals = np.linalg.norm(R, axis=0)
         count = min(k, width)
-        converged = basis.size >= n - null.shape[1] or _small(residuals[:count], -theta, k, tol)
+        converged = basis.size >= n - null.shape[1] or small_enough(residuals[:count], -theta, k, tol)
         ritz = Ritz(theta[:count], X[:, :count], iteration, converged)
         if converged:
             return ritz
@@ -226,7 +226,7 @@ def _gaps(theta: Floats, k: int) -> Floats:
     return cast("Floats", np.maximum(gaps, CLOSE * np.abs(theta[: last + 1]).max()))
 
 
-def _small(residuals: Floats, theta: Floats, k: int, tol: float) -> bool:
+def small_enough(residuals: Floats, theta: Floats, k: int, tol: float) -> bool:
     """Gap-relative convergence of the wanted pairs, with the neighbour known to a tenth of the gap."""
     floor = PRODUCT * float(np.abs(theta).max())
     gaps = _gaps(theta, k)

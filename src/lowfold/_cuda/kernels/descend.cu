@@ -122,3 +122,24 @@ extern "C" __global__ void __launch_bounds__(TILE) stress_sums_f64(const double 
 {
     stress_sums(delta, Y, n, columns, span, out);
 }
+// Sums of w, w e and w e^2 over a row of squared distances, e = s - near, w = exp(-beta e), infinite ones left out: one warp
+// for each row of `rows`
+extern "C" __global__ void __launch_bounds__(TILE) heat_moments(const double *S, const int *rows, const double *near, const double *beta, int m, int n, double *out)
+{
+    int r = (blockIdx.x * TILE + threadIdx.x) >> 5, lane = threadIdx.x & 31;
+    if (r >= m) return;
+    const double *row = S + (long long)rows[r] * n;
+    double g[3] = {}, least = near[r], b = beta[r];
+    for (int j = lane; j < n; j += 32) {
+        double e = row[j] - least;
+        if (!(e < 1e308)) continue;
+        double w = exp(-b * e);
+        g[0] += w;
+        g[1] += w * e;
+        g[2] += w * e * e;
+    }
+    for (int c = 0; c < 3; c++) {
+        g[c] = warp_sum(g[c]);
+        if (lane == 0) out[3 * (long long)r + c] = g[c];
+    }
+}

@@ -240,6 +240,9 @@ static inline float __int_as_float(int i)
     return f;
 }
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
+static inline double __dadd_rn(double a, double b) { return a + b; }
+static inline double __dsub_rn(double a, double b) { return a - b; }
+static inline double __dmul_rn(double a, double b) { return a * b; }
 static inline int __ffs(int x) { return __builtin_ffs(x); }
 template <class T> static inline T __ldg(const T *p) { return *p; }
 template <class T> static inline T __ldcs(const T *p) { return *p; }

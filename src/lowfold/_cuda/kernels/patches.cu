@@ -272,15 +272,15 @@ extern "C" __global__ void __launch_bounds__(64) directions32(const double *X, c
     directions<32, 2>(X, Q, count, columns, near, distance, k, d, kept, scale, bases, spectra);
 }
 // The orthogonal matrix nearest to O_i' O_j for every entry (i, j) of a graph, and its smallest singular value, by
-// one-sided Jacobi; entry (j, i) takes the transpose of (i, j), i < j, bit for bit. O is (points, columns, d), d up to 6.
-#define WIDEST 6
-extern "C" __global__ void __launch_bounds__(128) transports(const double *O, int columns, int d, const int *rows, const int *items, long long count, double *out, double *certainty)
+// one-sided Jacobi; entry (j, i) takes the transpose of (i, j), i < j, bit for bit. O is (points, columns, d), d up to M.
+template <int M>
+static __device__ __forceinline__ void transport(const double *O, int columns, int d, const int *rows, const int *items, long long count, double *out, double *certainty)
 {
     long long e = (long long)blockIdx.x * 128 + threadIdx.x;
     if (e >= count) return;
     bool turned = rows[e] > items[e];
     const double *a = O + (long long)(turned ? items[e] : rows[e]) * columns * d, *b = O + (long long)(turned ? rows[e] : items[e]) * columns * d;
-    double A[WIDEST][WIDEST] = {}, V[WIDEST][WIDEST] = {}, size[WIDEST], largest = 0, smallest = 1e300;
+    double A[M][M] = {}, V[M][M] = {}, size[M], largest = 0, smallest = 1e300;
     for (int x = 0; x < columns; x++)
         for (int p = 0; p < d; p++)
             for (int q = 0; q < d; q++) A[p][q] += a[x * d + p] * b[x * d + q];
@@ -295,7 +295,7 @@ extern "C" __global__ void __launch_bounds__(128) transports(const double *O, in
                     qq += A[k][q] * A[k][q];
                     pq += A[k][p] * A[k][q];
                 }
-                if (!(fabs(pq) > 1e-16 * sqrt(pp * qq)) || pq == 0) continue;
+                if (!(fabs(pq) > (M > 6 ? 1e-15 : 1e-16) * sqrt(pp * qq)) || pq == 0) continue;  // longer sums round more
                 done = false;
                 double theta = (qq - pp) / (2 * pq), t = (theta >= 0 ? 1.0 : -1.0) / (fabs(theta) + sqrt(theta * theta + 1)), c = 1 / sqrt(t * t + 1), s = t * c;
                 for (int k = 0; k < d; k++) {
@@ -322,7 +322,7 @@ extern "C" __global__ void __launch_bounds__(128) transports(const double *O, in
     for (int p = 0; p < d; p++) {
         if (size[p] > 1e-15 * largest) continue;
         for (int unit = 0; unit < d; unit++) {  // a direction that is lost: any unit vector that the others leave room for
-            double v[WIDEST], length = 0;
+            double v[M], length = 0;
             for (int k = 0; k < d; k++) v[k] = k == unit;
             for (int q = 0; q < d; q++)
                 for (int k = 0; k < d; k++) v[k] -= A[unit][q] * A[k][q];
@@ -339,4 +339,12 @@ extern "C" __global__ void __launch_bounds__(128) transports(const double *O, in
             out[(e * d + (turned ? q : p)) * d + (turned ? p : q)] = sum;
         }
     certainty[e] = smallest;
+}
+extern "C" __global__ void __launch_bounds__(128) transports6(const double *O, int columns, int d, const int *rows, const int *items, long long count, double *out, double *certainty)
+{
+    transport<6>(O, columns, d, rows, items, count, out, certainty);
+}
+extern "C" __global__ void __launch_bounds__(128) transports16(const double *O, int columns, int d, const int *rows, const int *items, long long count, double *out, double *certainty)
+{
+    transport<16>(O, columns, d, rows, items, count, out, certainty);
 }

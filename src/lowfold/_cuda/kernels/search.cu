@@ -37,15 +37,18 @@ template <typename T> static __device__ __forceinline__ double squared_distance(
     return s;
 }
 
-// ---- cells: one thread a query; points sorted by cell, z fastest. own[q]: place of the query itself among the points, or -1
+// ---- cells: one thread a query; points sorted by cell, z fastest. own[q]: place of the query itself among the points, or -1.
+// The k best so far are kept by the thread, or (WIDE, any k) in its row of the answer.
 #define MOST 32
-extern "C" __global__ void __launch_bounds__(128) nearest_in_cells(const double *queries, const double *points, const int *label, const int *cell, const int *own,
-                                                                   int m, const double *origin, double side, int gx, int gy, int gz, int k, double *squared, int *index)
+template <bool WIDE>
+static __device__ __forceinline__ void nearest_of_query(const double *queries, const double *points, const int *label, const int *cell, const int *own, int m, const double *origin, double side,
+                                                        int gx, int gy, int gz, int k, double *squared, int *index)
 {
     int q = blockIdx.x * blockDim.x + threadIdx.x;
     if (q >= m) return;
-    double x[3], best[MOST];
-    int g[3] = {gx, gy, gz}, c[3], who[MOST], me = own[q];
+    double x[3], kept[WIDE ? 1 : MOST], *best = WIDE ? squared + (long long)q * k : kept;
+    int names[WIDE ? 1 : MOST], *who = WIDE ? index + (long long)q * k : names;
+    int g[3] = {gx, gy, gz}, c[3], me = own[q];
     for (int a = 0; a < 3; a++) {
         x[a] = queries[3 * (long long)q + a];
         double at = (x[a] - origin[a]) / side;
@@ -77,10 +80,20 @@ extern "C" __global__ void __launch_bounds__(128) nearest_in_cells(const double 
         margin -= 1e-9 * side;
         if (margin >= 1e299 || (margin > 0 && best[k - 1] < margin * margin * (1 - 1e-12))) break;
     }
-    for (int t = 0; t < k; t++) {
+    for (int t = 0; t < k && !WIDE; t++) {
         squared[(long long)q * k + t] = best[t];
         index[(long long)q * k + t] = who[t];
     }
+}
+extern "C" __global__ void __launch_bounds__(128) nearest_in_cells(const double *queries, const double *points, const int *label, const int *cell, const int *own, int m, const double *origin,
+                                                                   double side, int gx, int gy, int gz, int k, double *squared, int *index)
+{
+    nearest_of_query<false>(queries, points, label, cell, own, m, origin, side, gx, gy, gz, k, squared, index);
+}
+extern "C" __global__ void __launch_bounds__(128) nearest_in_cells_wide(const double *queries, const double *points, const int *label, const int *cell, const int *own, int m, const double *origin,
+                                                                        double side, int gx, int gy, int gz, int k, double *squared, int *index)
+{
+    nearest_of_query<true>(queries, points, label, cell, own, m, origin, side, gx, gy, gz, k, squared, index);
 }
 
 // ---- queries within reach of a point: one thread a point, in the order `who`; queries sorted by cell. With fill == 0 only
@@ -135,26 +148,34 @@ extern "C" __global__ void __launch_bounds__(256) pair_distances_f64(const doubl
     pair_distance(queries, points, columns, rows, items, count, squared);
 }
 
-// ---- all points by direct differences: one warp a row of `rows`; out: the k best without itself
+// ---- all points by direct differences: one warp a row of `rows`; out: the k best without itself, 32 in each round, which
+// begins after the last of the round before
 template <typename T>
 static __device__ __forceinline__ void search_all(const T *queries, const T *points, const int *rows, int m, int n, int columns, int itself, int k, double *squared, int *index)
 {
     int r = (blockIdx.x * blockDim.x + threadIdx.x) >> 5, lane = threadIdx.x & 31;
     if (r >= m) return;
-    int q = rows[r], who = NONE;
-    double best = 1e308 * 10;
+    int q = rows[r], end_who = -1;
+    double end = -1;
     const T *x = queries + (long long)q * columns;
-    for (int j0 = 0; j0 < n; j0 += 32) {
-        int j = j0 + lane;
-        bool valid = j < n && !(itself && j == q);
-        double d = valid ? squared_distance(x, points + (long long)j * columns, columns) : 1e308 * 10;
-        double worst = __shfl_sync(ALL_LANES, best, 31);
-        int last = __shfl_sync(ALL_LANES, who, 31);
-        if (__any_sync(ALL_LANES, valid && before(d, j, worst, last))) merge(best, who, d, valid ? j : NONE, lane);
-    }
-    if (lane < k) {
-        squared[(long long)r * k + lane] = best;
-        index[(long long)r * k + lane] = who;
+    for (int first = 0; first < k; first += 32) {
+        double best = 1e308 * 10;
+        int who = NONE;
+        for (int j0 = 0; j0 < n; j0 += 32) {
+            int j = j0 + lane;
+            bool valid = j < n && !(itself && j == q);
+            double d = valid ? squared_distance(x, points + (long long)j * columns, columns) : 1e308 * 10;
+            valid = valid && before(end, end_who, d, j);
+            double worst = __shfl_sync(ALL_LANES, best, 31);
+            int last = __shfl_sync(ALL_LANES, who, 31);
+            if (__any_sync(ALL_LANES, valid && before(d, j, worst, last))) merge(best, who, valid ? d : 1e308 * 10, valid ? j : NONE, lane);
+        }
+        if (first + lane < k) {
+            squared[(long long)r * k + first + lane] = best;
+            index[(long long)r * k + first + lane] = who;
+        }
+        end = __shfl_sync(ALL_LANES, best, 31);
+        end_who = __shfl_sync(ALL_LANES, who, 31);
     }
 }
 extern "C" __global__ void __launch_bounds__(256) search_all_f32(const float *queries, const float *points, const int *rows, int m, int n, int columns, int itself, int k, double *squared, int *index)
@@ -166,21 +187,24 @@ extern "C" __global__ void __launch_bounds__(256) search_all_f64(const double *q
     search_all(queries, points, rows, m, n, columns, itself, k, squared, index);
 }
 
-// ---- selection behind a product: the 32 smallest keys norms[j] - G[r][j] of every row; one warp a row
-extern "C" __global__ void __launch_bounds__(256) select_keys(const float *G, long long ld, const float *norms, int rows, int n, float *keys, int *items)
+// ---- selection behind a product: the 32 smallest keys norms[j] - G[r][j] of every row that come after its first ones,
+// which are there already; one warp a row
+extern "C" __global__ void __launch_bounds__(256) select_keys(const float *G, long long ld, const float *norms, int rows, int n, int first, int width, float *keys, int *items)
 {
     __shared__ float waiting[8][160];
     __shared__ int names[8][160];
     int w = threadIdx.x >> 5, lane = threadIdx.x & 31, r = blockIdx.x * 8 + w;
     if (r >= rows) return;
     const float *g = G + (long long)r * ld;
-    float v = __int_as_float(INFINITE), worst = v;
-    int id = NONE, count = 0;
+    long long o = (long long)r * width + first;
+    float v = __int_as_float(INFINITE), worst = v, end = first ? keys[o - 1] : -v;
+    int id = NONE, count = 0, end_id = first ? items[o - 1] : -1;
     for (int c = 4 * lane; c < ((n + 127) & ~127); c += 128) {
         float a[4], least = __int_as_float(INFINITE);
 #pragma unroll
         for (int t = 0; t < 4; t++) {
             a[t] = c + t < n ? norms[c + t] - __ldcs(&g[c + t]) : __int_as_float(INFINITE);
+            if (!before(end, end_id, a[t], c + t)) a[t] = __int_as_float(INFINITE);
             least = fminf(least, a[t]);
         }
         if (!__any_sync(ALL_LANES, least < worst)) continue;
@@ -203,8 +227,8 @@ extern "C" __global__ void __launch_bounds__(256) select_keys(const float *G, lo
         worst = __shfl_sync(ALL_LANES, v, 31);
     }
     merge(v, id, lane < count ? waiting[w][lane] : __int_as_float(INFINITE), lane < count ? names[w][lane] : NONE, lane);
-    keys[(long long)r * 32 + lane] = v;
-    items[(long long)r * 32 + lane] = id;
+    keys[o + lane] = v;
+    items[o + lane] = id;
 }
 
 // ---- product and selection in one, for up to 61 columns: halves on tensor cores.
@@ -331,33 +355,45 @@ extern "C" __global__ void __launch_bounds__(256, 1) select_halves(const unsigne
     }
 }
 
-// ---- the k best of 32 candidates by direct differences; certain where the k-th is nearer than whatever was left out (floor)
+// ---- the k best of `width` candidates by direct differences, 32 in each round, which begins after the last of the round
+// before; certain where the k-th is nearer than whatever was left out (floor). `kept`: a candidate's distance, for k > 32
 template <typename T>
-static __device__ __forceinline__ void settle_row(const T *queries, const T *points, const int *rows, int m, int columns, int itself, int k, const int *items, const double *floor,
-                                                  double *squared, int *index, signed char *certain)
+static __device__ __forceinline__ void settle_row(const T *queries, const T *points, const int *rows, int m, int columns, int itself, int k, int width, const int *items, const double *floor,
+                                                  double *kept, double *squared, int *index, signed char *certain)
 {
     int r = (blockIdx.x * blockDim.x + threadIdx.x) >> 5, lane = threadIdx.x & 31;
     if (r >= m) return;
-    int q = rows[r], j = items[(long long)r * 32 + lane];
-    if (itself && j == q) j = NONE;
-    double d = 1e308 * 10;
-    if (j != NONE) d = squared_distance(queries + (long long)q * columns, points + (long long)j * columns, columns);
-    double best = 1e308 * 10;
-    int who = NONE;
-    merge(best, who, d, j, lane);
-    if (lane < k) {
-        squared[(long long)r * k + lane] = best;
-        index[(long long)r * k + lane] = who;
+    int q = rows[r], end_who = -1;
+    double end = -1;
+    for (int first = 0; first < k; first += 32) {
+        double best = 1e308 * 10;
+        int who = NONE;
+        for (int c = lane; c < width; c += 32) {  // a lane reads of `kept` what it wrote
+            long long o = (long long)r * width + c;
+            int j = items[o];
+            double d = 1e308 * 10;
+            if (itself && j == q) j = NONE;
+            if (j != NONE) d = first ? kept[o] : squared_distance(queries + (long long)q * columns, points + (long long)j * columns, columns);
+            if (first == 0 && k > 32) kept[o] = d;
+            if (!before(end, end_who, d, j)) { d = 1e308 * 10; j = NONE; }
+            merge(best, who, d, j, lane);
+        }
+        if (first + lane < k) {
+            squared[(long long)r * k + first + lane] = best;
+            index[(long long)r * k + first + lane] = who;
+        }
+        if (first + lane == k - 1) certain[r] = best < floor[r];
+        end = __shfl_sync(ALL_LANES, best, 31);
+        end_who = __shfl_sync(ALL_LANES, who, 31);
     }
-    if (lane == k - 1) certain[r] = best < floor[r];
 }
-extern "C" __global__ void __launch_bounds__(256) settle_f32(const float *queries, const float *points, const int *rows, int m, int columns, int itself, int k, const int *items,
-                                                             const double *floor, double *squared, int *index, signed char *certain)
+extern "C" __global__ void __launch_bounds__(256) settle_f32(const float *queries, const float *points, const int *rows, int m, int columns, int itself, int k, int width, const int *items,
+                                                             const double *floor, double *kept, double *squared, int *index, signed char *certain)
 {
-    settle_row(queries, points, rows, m, columns, itself, k, items, floor, squared, index, certain);
+    settle_row(queries, points, rows, m, columns, itself, k, width, items, floor, kept, squared, index, certain);
 }
-extern "C" __global__ void __launch_bounds__(256) settle_f64(const double *queries, const double *points, const int *rows, int m, int columns, int itself, int k, const int *items,
-                                                             const double *floor, double *squared, int *index, signed char *certain)
+extern "C" __global__ void __launch_bounds__(256) settle_f64(const double *queries, const double *points, const int *rows, int m, int columns, int itself, int k, int width, const int *items,
+                                                             const double *floor, double *kept, double *squared, int *index, signed char *certain)
 {
-    settle_row(queries, points, rows, m, columns, itself, k, items, floor, squared, index, certain);
+    settle_row(queries, points, rows, m, columns, itself, k, width, items, floor, kept, squared, index, certain);
 }
