@@ -50,21 +50,26 @@ def selected(
     W = independent(fit.coordinates, energies(fit.pairs.values), _patches(data, run), d)
     pairs = replace(fit.pairs, values=(W**2).T @ fit.pairs.values, vectors=fit.pairs.vectors @ W)
     turned: dict[str, Floats] = {name: value @ W for name, value in fit.extra.items() if name in VECTORS}
-    return replace(
-        fit,
-        coordinates=fit.coordinates @ W,
-        pairs=pairs,
-        extend=Combined(fit.extend, fit.coordinates, W),
-        extra={**fit.extra, **turned, "selected_": W},
-    )
+    return replace(combined(fit, W), pairs=pairs, extra={**fit.extra, **turned, "selected_": W})
+
+
+def combined(fit: Fit, W: Floats) -> Fit:
+    """The fit with the coordinates Y W, of new points as well."""
+    return replace(fit, coordinates=fit.coordinates @ W, extend=Combined(fit.extend, fit.coordinates, W))
 
 
 def _patches(data: Connected, run: Run) -> Ints:
-    """(patches, points) indices: some points and their nearest ones."""
-    rows = np.linspace(0, data.n - 1, min(data.n, PATCHES)).astype(np.int64)
-    if isinstance(data.source, Points):
-        k = min(PATCH, data.n)
+    """(patches, points) indices: some points and their nearest ones, or their neighbours where the nearest may lie on
+    another sheet.
+    """
+    if isinstance(data.source, Points) and len(data.shortcuts) == 0:
+        rows, k = _spread(np.arange(data.n)), min(PATCH, data.n)
         return nearest(data.source, k, queries=data.source.X[rows], run=run).indices.reshape(-1, k).astype(np.int64)
     near = data.graph.neighbors()
-    k = int(near.counts.min())
+    k = int(np.median(near.counts))
+    rows = _spread(np.flatnonzero(near.counts >= k))
     return np.column_stack([rows, near.indices[near.indptr[rows][:, None] + np.arange(k)]]).astype(np.int64)
+
+
+def _spread(rows: Ints) -> Ints:
+    return rows[np.linspace(0, len(rows) - 1, min(len(rows), PATCHES)).astype(np.int64)]
