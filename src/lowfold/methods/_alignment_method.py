@@ -38,6 +38,7 @@ from lowfold.spectral._doors import smallest
 from lowfold.spectral._types import Eigenpairs
 
 NULL = 1e-13  # of the kernel's largest diagonal entry: eigenvalues below are 0 up to rounding
+ZETA = 0.25  # say of the energies in a choice of eigenvectors: those of reconstruction weights are rough ones
 # Of coordinates that hold a few points, and of repeated ones, where coordinates keep lengths
 AFFINE_WAYS_OUT = (
     "mass='kernel' does not let points count that neighbourhoods hardly hold, and more n_neighbors hold them",
@@ -139,7 +140,7 @@ def selected_bottom(
         extend = plane_map(data, Y) or row
         return Fit(coordinates=Y, pairs=pairs, graph=None, extend=extend, invert=Barycentric(), extra=extra)
 
-    fit = selected(fit_of, data, d, how, lambda values: np.sqrt(np.maximum(values, 0.0)), run)
+    fit = selected(fit_of, data, d, how, lambda values: np.sqrt(np.maximum(values, 0.0)), run, zeta=ZETA)
     error = 0.0 if fit.pairs is None else float(fit.pairs.values.sum())
     return replace(fit, extra={**fit.extra, "reconstruction_error_": error})
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -39,7 +40,7 @@ from lowfold.kernels._diffusion import (
     walk_of,
 )
 from lowfold.methods._base import Check, LearnedMetric
-from lowfold.methods._diffusion_coordinates import all_distances, coordinates
+from lowfold.methods._diffusion_coordinates import all_distances, coordinates, faded
 from lowfold.methods._diffusion_metric import diffusion_distances
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
@@ -206,11 +207,10 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
         )
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
-        return selected(
-            lambda m: self._maps(data, m, run), data, self.n_components, self.select, lambda values: 1 - values, run
-        )
+        solve, factors = partial(self._maps, data, run), partial(faded, convention=self.convention, t=float(self.t))
+        return selected(solve, data, self.n_components, self.select, partial(np.subtract, 1), run, factors=factors)
 
-    def _maps(self, data: Connected, d: int, run: Run) -> Fit:
+    def _maps(self, data: Connected, run: Run, d: int) -> Fit:
         profile = self._profile(data, run)
         complete = self._complete(data.source)
         walk = self._walk(data.source, None if complete else data.graph, profile, run, data.rows)
