@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from lowfold._core.run import Run
-from lowfold._core.types import Floats, Ints
+from lowfold._core.types import AnyInts, Floats, Ints
 from lowfold.graph._detours import Mask, long_way
 from lowfold.graph._search import nearest, trim
 from lowfold.graph._shortcuts import find_shortcuts, listed, without_neighbors
@@ -69,7 +69,7 @@ def _repeated(neighbors: Neighbors) -> Mask:
     return zero
 
 
-def _keys(i: Ints, j: Ints, n: int) -> Ints:
+def _keys(i: Ints, j: AnyInts, n: int) -> Ints:
     return np.asarray(i.astype(np.int64) * n + j)
 
 
