@@ -286,12 +286,19 @@ CONTRACT: dict[str, Case] = {
     ),
     "SupervisedLLE": Case(other_values={}, rows=False, why="needs labels; test_supervised_lle has the same checks"),
     "LTSA": Case(
-        other_values={**ALIGNMENT, **LANDMARKED, "include_self": False, "mass": "kernel"},
+        other_values={**ALIGNMENT, **LANDMARKED, "include_self": False, "mass": "kernel", "select": "independent"},
         rebuild=bottom_by_mass,
         restores=0.35,
     ),
     "HessianLLE": Case(
-        other_values={**ALIGNMENT, **LANDMARKED, "include_self": False, "anchor": 3, "mass": "kernel"},
+        other_values={
+            **ALIGNMENT,
+            **LANDMARKED,
+            "include_self": False,
+            "anchor": 3,
+            "mass": "kernel",
+            "select": "independent",
+        },
         rebuild=bottom_by_mass,
         restores=0.35,
     ),

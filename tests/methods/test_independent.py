@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
 import lowfold
+from lowfold._core.errors import DependenceWarning, ShortcutWarning
 from lowfold._core.run import Run
 from lowfold.methods._independent import dependence, independent
 from lowfold.spectral._types import REPEATED
@@ -68,6 +71,51 @@ def test_long_sheets_of_uneven_density(name: str, seed: int) -> None:
     assert model.selected_.shape[1] == 2
     assert np.abs(model.transform(X[:40] + 1e-9) - model.embedding_[:40]).max() < 0.05 * np.ptp(model.embedding_)
     assert np.abs(model.inverse_transform(model.embedding_[:40]) - X[:40]).max() < 1e-6
+
+
+def _meander(n: int, rng: np.random.Generator, gap: float = 0.8) -> tuple[np.ndarray, np.ndarray]:
+    """Four straight strips, each above the one before, joined by half turns: shortcuts lead across the gaps."""
+    length, height, turn = 2.0, 3.0, np.pi * gap / 2
+    s, h = rng.random(n) * (4 * length + 3 * turn), rng.random(n) * height
+    strip = np.minimum(s // (length + turn), 3)
+    along = s - strip * (length + turn)
+    a = np.clip((along - length) * 2 / gap, 0.0, np.pi)
+    x = np.minimum(along, length) + gap / 2 * np.sin(a)
+    X = np.column_stack([np.where(strip % 2 == 0, x, length - x), strip * gap + gap / 2 * (1 - np.cos(a)), h])
+    return X, np.column_stack([s, h])
+
+
+@pytest.mark.parametrize("seed", [71, 72, 73])
+def test_a_meander_without_its_shortcuts_is_long(seed: int) -> None:
+    """Sharp bends cost LTSA's short side more than a wave along the long one, which it takes in its place, and says."""
+    X, P = _meander(800, np.random.default_rng(seed))
+    with pytest.warns(ShortcutWarning, match="left out"):
+        model = lowfold.LTSA(2, n_neighbors=15, on_shortcut="remove", select="independent").fit(X)
+    assert model.neighbors_.k == 15  # filled up from along the strip
+    assert told_of(model.embedding_, P).min() > 0.95
+    assert model.selected_.shape == (24, 2)
+    assert np.abs(model.transform(X[:40] + 1e-9) - model.embedding_[:40]).max() < 0.05 * np.ptp(model.embedding_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        leading = lowfold.LTSA(2, n_neighbors=15, on_shortcut="remove").fit(X)
+    assert told_of(model.embedding_, P).min() > told_of(leading.embedding_, P).min()
+
+
+@pytest.mark.parametrize("name", ["LTSA", "HessianLLE"])
+def test_repeated_coordinates_of_aligned_patches_are_told(name: str) -> None:
+    X, P = _meander(1200, np.random.default_rng(0))
+    with pytest.warns(DependenceWarning, match="use select='independent', or neighbourhoods that bends do not fill"):
+        model = getattr(lowfold, name)(2, n_neighbors=10).fit(X)
+    assert model.dependence_[1] > REPEATED
+    assert told_of(model.embedding_, P).min() < 0.3
+
+
+def test_anchored_coordinates_may_be_independent() -> None:
+    X = lowfold.datasets.s_curve(300, random_state=3).X
+    model = lowfold.HessianLLE(2, n_neighbors=10, anchor=7, select="independent").fit(X)
+    around = np.append(model.neighbors_.row(7)[0], 7)
+    assert np.allclose(model.embedding_[around].T @ model.embedding_[around], np.eye(2), atol=1e-8)
+    assert np.allclose(model.transform(X[:20]), model.embedding_[:20])
 
 
 @pytest.mark.parametrize("seed", [63, 64])

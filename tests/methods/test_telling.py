@@ -59,6 +59,15 @@ def test_a_coordinate_that_holds_three_points_is_told():
         lowfold.LaplacianEigenmaps(2, scale=8.0).fit(X)
 
 
+@pytest.mark.parametrize("seed", [6, 7])
+def test_a_linear_coordinate_that_holds_one_point_is_told(seed):
+    X = np.random.default_rng(seed).standard_normal((200, 5))
+    X[:, 4] = 0
+    X[17, 4] = 80.0  # the longest direction of the one patch that has it
+    with pytest.warns(AccuracyWarning, match=r"of LinearLTSA tells 3 points or fewer .* \(row 17 first\)"):
+        lowfold.LinearLTSA(1, n_neighbors=10).fit(X)
+
+
 def test_directions_that_do_not_exist():
     D = np.array([[0.0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]])
     with pytest.warns(AccuracyWarning, match="use n_components of at most 2"):

@@ -158,24 +158,15 @@ def _shares(graph: Graph, run: Run) -> Floats:
     return share
 
 
-def without_edges(graph: Graph, edges: Ints) -> Graph:
-    """The graph without these edges."""
-    rows = graph.rows()
-    once = rows < graph.indices
-    pairs, lengths = np.column_stack([rows[once], graph.indices[once]]), graph.lengths[once]
-    kept = ~_listed(pairs, edges, graph.n)
-    return Graph.from_edges(graph.n, pairs[kept], lengths[kept])
-
-
 def without_neighbors(neighbors: Neighbors, edges: Ints) -> Neighbors:
     """The neighbourhoods without these pairs, in either direction."""
     rows = neighbors.rows()
     pairs = np.sort(np.column_stack([rows, neighbors.indices]), axis=1)
-    kept = ~_listed(pairs, edges, neighbors.n_points)
+    kept = ~listed(pairs, edges, neighbors.n_points)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[kept], minlength=neighbors.n))])
     return replace(neighbors, indptr=indptr, indices=neighbors.indices[kept], distances=neighbors.distances[kept])
 
 
-def _listed(pairs: Ints, edges: Ints, n: int) -> Mask:
+def listed(pairs: Ints, edges: Ints, n: int) -> Mask:
     """Which pairs (i < j) stand in a list of edges (i < j)."""
     return np.isin(pairs[:, 0].astype(np.int64) * n + pairs[:, 1], edges[:, 0] * n + edges[:, 1])

@@ -16,13 +16,12 @@ import numpy as np
 from lowfold._core.errors import AccuracyWarning
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
-from lowfold._core.types import Floats
 from lowfold._core.warn import warn
 from lowfold.graph._source import Points, Sheet
 from lowfold.graph._types import Graph
 from lowfold.kernels._alignment import Alignment, align, kernel_sum
 from lowfold.kernels._bridge_patches import bridge_alignment
-from lowfold.kernels._patches import Geometry, geometry_of, twins
+from lowfold.kernels._patches import Geometry, Patches, geometry_of, twins
 from lowfold.kernels._tangent import tangents
 from lowfold.methods._alignment_mass import choose_mass, diagonal_mass
 from lowfold.methods._fit import Connected, Extension, Fit
@@ -30,6 +29,7 @@ from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._landmarks import PLACING_BY_WEIGHTS, landmark_stages
 from lowfold.methods._losses import ALIGN, Lowered, alignment
 from lowfold.methods._placing.maps import Barycentric, NearestCorner
+from lowfold.methods._placing.patches import PatchMap
 from lowfold.methods._placing.sheets import plane_map
 from lowfold.methods._select import selected
 from lowfold.methods._sparse_stages import alignment_stages
@@ -38,9 +38,12 @@ from lowfold.spectral._doors import smallest
 from lowfold.spectral._types import Eigenpairs
 
 NULL = 1e-13  # of the kernel's largest diagonal entry: eigenvalues below are 0 up to rounding
-ALONE = 0.5  # sum v^4 above it: a coordinate of unit length lives on fewer than two points
-ENOUGH_TO_TELL = 100  # among fewer points a coordinate that tells one from the others may be right
-
+ZETA = 0.25  # say of the energies in a choice of eigenvectors: those of reconstruction weights are rough ones
+# Of coordinates that hold a few points, and of repeated ones, where coordinates keep lengths
+AFFINE_WAYS_OUT = (
+    "mass='kernel' does not let points count that neighbourhoods hardly hold, and more n_neighbors hold them",
+    "use select='independent', or neighbourhoods that bends do not fill: fewer n_neighbors, more points",
+)
 
 AlignmentOf = Callable[[Connected, Geometry, Run], tuple[Alignment, dict[str, Any]]]
 
@@ -104,46 +107,55 @@ def geometry_across(data: Connected) -> Geometry:
     return geometry_of(Points(source.X, source.metric) if isinstance(source, Sheet) else source, data.neighbors)
 
 
-def bottom(
-    K: SparseOperator, data: Connected, d: int, run: Run, *, mass: str = "points", name: str = ""
-) -> tuple[Eigenpairs, str]:
-    """Eigenvectors 2..d+1 from the bottom, and the mass used; repeated points get the very place of the first of them.
-
-    With a `name` a coordinate that tells one point from all others is told.
-    """
-    used = choose_mass(mass, K, data.source, d)
-    weights = diagonal_mass(K) if used == "kernel" else None
-    pairs = smallest(K, d, mass=weights, null=np.ones((data.n, 1)), run=run)
-    if name and used == "points":
-        _warn_of_single_points(pairs.vectors, name)
-    if name:
-        size = 1.0 if used == "kernel" else float(K.diagonal().max())
-        _warn_of_more_null_vectors(pairs, size, d, name)
+def bottom(K: SparseOperator, data: Connected, m: int, run: Run, *, mass: str = "points") -> Eigenpairs:
+    """Eigenvectors 2..m+1 from the bottom; repeated points get the very place of the first of them."""
+    pairs = smallest(K, m, mass=diagonal_mass(K) if mass == "kernel" else None, null=np.ones((data.n, 1)), run=run)
     twin = np.flatnonzero(twins(data.neighbors))
     if len(twin) == 0:
-        return pairs, used
+        return pairs
     vectors = pairs.vectors.copy()  # the kernel holds them together up to the size of the eigenvalue only
     vectors[twin] = vectors[data.neighbors.indices[data.neighbors.indptr[twin]]]
-    return replace(pairs, vectors=vectors), used
+    return replace(pairs, vectors=vectors)
 
 
 def selected_bottom(
-    K: SparseOperator, data: Connected, d: int, how: str, row: Extension, extra: dict[str, Any], run: Run
+    K: SparseOperator,
+    data: Connected,
+    d: int,
+    how: str,
+    row: Extension,
+    extra: dict[str, Any],
+    run: Run,
+    *,
+    mass: str = "points",
 ) -> Fit:
-    """The fit of reconstruction weights: bottom eigenvectors of K, or independent combinations of more of them.
+    """The fit of an alignment kernel: its bottom eigenvectors, or independent combinations of more of them.
 
     Roots of the eigenvalues grow with a coordinate's waves as those of a Laplacian do: K is nearly its square.
     """
 
     def fit_of(m: int) -> Fit:
-        pairs, _ = bottom(K, data, m, run)
+        pairs = bottom(K, data, m, run, mass=mass)
         Y = pairs.vectors
         extend = plane_map(data, Y) or row
         return Fit(coordinates=Y, pairs=pairs, graph=None, extend=extend, invert=Barycentric(), extra=extra)
 
-    fit = selected(fit_of, data, d, how, lambda values: np.sqrt(np.maximum(values, 0.0)), run)
+    fit = selected(fit_of, data, d, how, lambda values: np.sqrt(np.maximum(values, 0.0)), run, zeta=ZETA)
     error = 0.0 if fit.pairs is None else float(fit.pairs.values.sum())
     return replace(fit, extra={**fit.extra, "reconstruction_error_": error})
+
+
+def affine_fit(K: SparseOperator, data: Connected, method: Any, extra: dict[str, Any], run: Run) -> Fit:
+    """The fit of a kernel whose null vectors are affine functions of local coordinates, which place new points."""
+    d = method.n_components
+    used = choose_mass(method.mass, K, data.source, d)
+    patches = Patches.around(data.neighbors)
+    row = PatchMap(patches.indptr, patches.members)
+    fit = selected_bottom(K, data, d, method.select, row, {**extra, "mass_": used}, run, mass=used)
+    if fit.pairs is not None and method.select == "leading":
+        size = 1.0 if used == "kernel" else float(K.diagonal().max())
+        _warn_of_more_null_vectors(fit.pairs, size, d, type(method).__name__)
+    return fit
 
 
 def _warn_of_more_null_vectors(pairs: Eigenpairs, size: float, d: int, name: str) -> None:
@@ -153,18 +165,6 @@ def _warn_of_more_null_vectors(pairs: Eigenpairs, size: float, d: int, name: str
             f"the kernel of {name} has more than {d} null vectors (the next eigenvalue is {following:.1g}), so that "
             "which of their combinations are the coordinates is rounding; patches hold together by too few points, or "
             "have fewer directions than n_components: use more n_neighbors or fewer n_components",
-            AccuracyWarning,
-        )
-
-
-def _warn_of_single_points(V: Floats, name: str) -> None:
-    alone = np.flatnonzero(np.square(np.square(V)).sum(axis=0) > ALONE)
-    if len(V) >= ENOUGH_TO_TELL and len(alone):
-        rows = np.abs(V[:, alone]).argmax(axis=0)
-        warn(
-            f"coordinate {alone[0] + 1} of {name} tells one point from all others (row {rows[0]}), because its "
-            "neighbourhoods hardly hold it; mass='kernel' does not let such points count, and more n_neighbors hold "
-            "them",
             AccuracyWarning,
         )
 

@@ -35,3 +35,8 @@ def coordinates(walk: Walk, pairs: Eigenpairs, convention: str, t: float) -> Flo
         return pairs.vectors * factor
     psi = walk.right(pairs.vectors) if convention == "markov" else pairs.vectors / np.sqrt(walk.degrees)[:, None]
     return np.asarray(psi * factor)
+
+
+def faded(values: Floats, *, convention: str, t: float) -> Floats:
+    """|lambda|^t, or its root: how much of an eigenvector is left in the coordinates."""
+    return np.asarray(np.abs(values) ** (t / 2 if convention == "symmetric" else t))

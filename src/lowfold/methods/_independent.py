@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
 from lowfold._core.finite import finite_rows
 from lowfold._core.run import Run
@@ -32,7 +33,8 @@ PATCHES = 500  # neighbourhoods in which gradients are compared
 SUBSPACE = 16  # directions among which combinations are looked for: the smoothest with a gradient of their own
 STEPS = 60  # of the fixed point, after which it hardly moves
 FLIPS = 8  # the volume has local maxima, where a coordinate changes its sign half way: so often it is turned back
-ZETA = 1.0  # weight of the logarithm of the eigenvalue: of two coordinates as independent the smoother is taken
+ZETA = 1.0  # weight of the logarithm of the energy: of two coordinates as independent the smoother is taken
+STARTS = 32  # combinations drawn at random that are climbed from as well
 GAIN = 1e-3  # of the logarithm of the volume: a turn that gains less has changed the order of a few patches
 NO_EXTENT = 1e-6  # of the mean gradient: a patch with less has no extent along the coordinate, and no say
 EVEN = 0.3  # of its size: a product of constant fields varies by less on a few hundred points, one of others by more
@@ -106,28 +108,37 @@ def n_candidates(d: int, n: int) -> int:
     return min(CANDIDATES * d, max(d, n // 4), n - 1)
 
 
-def independent(V: Floats, energies: Floats, patches: Ints, d: int) -> Floats:
+def independent(
+    V: Floats, energies: Floats, patches: Ints, d: int, sizes: Floats | None = None, zeta: float = ZETA
+) -> Floats:
     """W (m, d): the coordinates V W, of which the first is the first column of V and every other one maximises
 
-        mean_i log g_i(w) - (1 + zeta) log mean_i t_i(w) + zeta log |w|^2
+        mean_i log g_i(w) - log mean_i t_i(w) - zeta log e(w)
 
     over combinations w of the m columns. t_i is the squared gradient of V w in patch i (rows of `patches`, indices of
-    points), g_i the part of it that the coordinates before do not have. The first two terms are largest where the
-    gradient is independent everywhere and as long in one place as in another; the last prefer slow functions.
-    `energies` are the columns' eigenvalues, 0 for a constant.
+    points, whose extents are `sizes`), g_i the part of it that the coordinates before do not have: by the first two
+    terms the gradient is independent everywhere and as long in one place as in another. e(w) is the mean of the
+    columns' `energies` (their eigenvalues, 0 for a constant), weighted by w^2: the last term prefers slow functions.
+    A leading column that has as much of the first two stays.
     """
     if len(patches) > PATCHES:
-        patches = patches[np.linspace(0, len(patches) - 1, PATCHES).astype(np.int64)]
+        kept = np.linspace(0, len(patches) - 1, PATCHES).astype(np.int64)
+        patches, sizes = patches[kept], None if sizes is None else sizes[kept]
     D = V[patches] - V[patches].mean(axis=1, keepdims=True)
+    if sizes is not None:  # a constant gradient differs more over a wide patch
+        D = D / np.maximum(sizes, RIDGE * sizes.max())[:, None, None]
     m = V.shape[1]
     T = np.einsum("ska,skb->ab", D, D) / len(D)
     T += RIDGE * np.trace(T) / m * np.eye(m)
+    e = np.maximum(energies, RIDGE * energies.max())
     W = np.eye(m, d)
     for c in range(1, d):
         E = _own_part(D, D @ W[:, :c])
-        basis = _smooth_and_own(E, np.maximum(energies, RIDGE * energies.max()))
-        w = basis @ _unflipped(_Volume(E @ basis, basis.T @ T @ basis), V @ basis, V @ W[:, :c])
-        W[:, c] = w / np.linalg.norm(w)
+        basis = _smooth_and_own(E, e)
+        volume = _Volume(E @ basis, basis.T @ T @ basis, (basis.T * e) @ basis, zeta)
+        w = basis @ _unflipped(volume, V @ basis, V @ W[:, :c])
+        if _evenness(E, T, w) > _evenness(E, T, W[:, c]):  # else the leading one is as independent, and no mixture
+            W[:, c] = w / np.linalg.norm(w)
     return _signed(V, W)
 
 
@@ -149,10 +160,14 @@ def _smooth_and_own(E: Floats, energies: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Volume:
-    """What `independent` maximises, for rows of combinations R: E are the patches' own differences, T as there."""
+    """What `independent` maximises, for rows of combinations R: E are the patches' own differences, T as there, F the
+    energies of the basis.
+    """
 
     E: Floats
     T: Floats
+    F: Floats
+    zeta: float
 
     @cached_property
     def H(self) -> Floats:
@@ -160,25 +175,41 @@ class _Volume:
         return np.asarray((self.E.transpose(0, 2, 1) @ self.E).reshape(len(self.E), -1))
 
     def climb(self, R: Floats) -> tuple[Floats, float]:
-        """The best row and its volume after STEPS fixed-point steps w = T^-1 (A(w) w + zeta w / |w|^2)."""
-        q, inverse = len(self.T), np.linalg.inv(self.T)
+        """The best row and its volume after STEPS fixed-point steps
+        (T / w'Tw + zeta F / w'Fw) w' = A(w) w + zeta w / w'w.
+        """
+        q = len(self.T)
         for _ in range(STEPS):
-            R = R / np.sqrt(np.einsum("ra,ab,rb->r", R, self.T, R))[:, None]
+            R = R / np.sqrt(_squares(R, self.T))[:, None]
             A = (1.0 / _gradients(R, self.H) @ self.H / len(self.E)).reshape(-1, q, q)
-            R = ((A @ R[:, :, None])[:, :, 0] + ZETA * R / (R**2).sum(axis=1)[:, None]) @ inverse
-        t = np.einsum("ra,ab,rb->r", R, self.T, R)
-        found = np.log(_gradients(R, self.H)).mean(axis=1) - (1 + ZETA) * np.log(t) + ZETA * np.log((R**2).sum(axis=1))
+            right = (A @ R[:, :, None])[:, :, 0] + self.zeta * R / (R**2).sum(axis=1)[:, None]
+            left = self.T + (self.zeta / _squares(R, self.F))[:, None, None] * self.F
+            R = np.linalg.solve(left, right[:, :, None])[:, :, 0]
+        energy = _squares(R, self.F) / (R**2).sum(axis=1)
+        found = np.log(_gradients(R, self.H)).mean(axis=1) - np.log(_squares(R, self.T)) - self.zeta * np.log(energy)
         return np.asarray(R[np.argmax(found)]), float(found.max())
 
 
+def _evenness(E: Floats, T: Floats, w: Floats) -> float:
+    """mean_i log g_i(w) - log mean_i t_i(w): 0 for a gradient that is independent and of one length everywhere."""
+    g = ((E @ w) ** 2).sum(axis=1)
+    return float(np.log(np.maximum(g, NO_EXTENT * g.mean() + np.finfo(np.float64).tiny)).mean() - np.log(w @ T @ w))
+
+
+def _squares(R: Floats, M: Floats) -> Floats:
+    """w'Mw of every row."""
+    return np.asarray(np.einsum("ra,ab,rb->r", R, M, R))
+
+
 def _unflipped(volume: _Volume, V: Floats, Z: Floats) -> Floats:
-    """The combination of largest volume, from the smoothest ones; then again and again from that coordinate with its
-    sign turned beyond a decile of an earlier one, as long as that is better.
+    """The combination of largest volume, from the smoothest ones, the one that rises one way, and some others; then
+    again and again from that coordinate with its sign turned beyond a decile of an earlier one, or between two, as long
+    as that is better.
     """
-    w, best = volume.climb(np.eye(V.shape[1]))
-    beyond = np.concatenate(
-        [np.sign(Z[:, c, None] - np.quantile(Z[:, c], np.arange(1, 10) / 10)) for c in range(Z.shape[1])], axis=1
-    )
+    q = V.shape[1]
+    drawn = np.random.default_rng(0).standard_normal((STARTS, q))
+    w, best = volume.climb(np.vstack([np.eye(q), _one_way(volume), drawn]))
+    beyond = np.concatenate([_turns(Z[:, c]) for c in range(Z.shape[1])], axis=1)
     for _ in range(FLIPS):
         turned = np.linalg.lstsq(V, (V @ w)[:, None] * beyond, rcond=None)[0].T
         new, value = volume.climb(turned)
@@ -186,6 +217,31 @@ def _unflipped(volume: _Volume, V: Floats, Z: Floats) -> Floats:
             break
         w, best = new, value
     return np.asarray(w)
+
+
+def _one_way(volume: _Volume) -> Floats:
+    """The combination whose gradient is nearest to 1 in every patch, all of which point one way.
+
+    A patch knows the gradients of all columns but not which way is up; patches side by side have nearly the same ones,
+    and the tree of the most alike tells.
+    """
+    values, vectors = stacked_eigh(volume.H.reshape(len(volume.E), *volume.T.shape))
+    h = vectors[:, :, -1] * np.sqrt(np.maximum(values[:, -1:], 0.0))
+    unit = h / np.maximum(np.linalg.norm(h, axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    alike = unit @ unit.T
+    tree = minimum_spanning_tree(1.0 + RIDGE - np.minimum(np.abs(alike), 1.0))
+    order, before = breadth_first_order(tree, 0, directed=False)
+    sign = np.ones(len(h))
+    for i in order[1:].tolist():
+        sign[i] = sign[before[i]] * (1.0 if alike[i, before[i]] >= 0 else -1.0)
+    return np.asarray(np.linalg.lstsq(sign[:, None] * h, np.ones(len(h)), rcond=None)[0])
+
+
+def _turns(z: Floats) -> Floats:
+    """Columns of 1 and -1 that change at a decile of z, or at two."""
+    signs = np.sign(z[:, None] - np.quantile(z, np.arange(1, 10) / 10))
+    first, second = np.triu_indices(signs.shape[1], 1)
+    return np.concatenate([signs, signs[:, first] * signs[:, second]], axis=1)
 
 
 def _gradients(R: Floats, H: Floats) -> Floats:

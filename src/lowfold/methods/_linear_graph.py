@@ -24,6 +24,7 @@ from lowfold.methods._linear_method import AffineMap, at_most_rank, project, reg
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import WIDE_NEIGHBORS, PointMetric
 from lowfold.methods._stages import Stages, linear_graph_stages
+from lowfold.methods._telling import tell_few
 
 
 class LinearGraphMethod(PointMetric, GraphMethod):
@@ -73,7 +74,7 @@ class LinearAlignment(LinearGraphMethod):
     @final
     def _recipe(self, data: Connected, run: Run) -> Fit:
         K = self._aligned(data.points(), data.neighbors, run)
-        return linear_fit(K, None, data, self.n_components, self.energy, run, {}, center=self.center)
+        return linear_fit(self, K, None, data, run, {})
 
     @final
     def _operator(self) -> SparseOperator:
@@ -82,20 +83,15 @@ class LinearAlignment(LinearGraphMethod):
 
 
 def linear_fit(
-    K: SparseOperator,
-    mass: Floats | None,
-    data: Connected,
-    d: int,
-    energy: float | None,
-    run: Run,
-    extra: dict[str, Any],
-    *,
-    center: bool = True,
+    method: LinearGraphMethod, K: SparseOperator, mass: Floats | None, data: Connected, run: Run, extra: dict[str, Any]
 ) -> Fit:
-    """The linear map for K with d columns, and everything that follows from it."""
+    """The linear map for K, and everything that follows from it."""
     X = data.points().X
-    found = linearised(K, X, d, mass=mass, energy=energy, center=center, run=run)
+    d, energy = method.n_components, method.energy
+    found = linearised(K, X, d, mass=mass, energy=energy, center=method.center, run=run)
     Y = project(X, found.mean, found.A, run)
+    if data.labels.max(initial=0) == 0:  # in pieces a coordinate may rightly tell a small one
+        tell_few(type(method).__name__, Y, "leave these rows out, or use a smaller energy or more n_neighbors")
     there = AffineMap(found.mean, found.A, regression_back(Y, X, found.mean))
     attributes = {
         "components_": found.A.T.astype(X.dtype),

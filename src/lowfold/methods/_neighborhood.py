@@ -24,7 +24,8 @@ from lowfold._core.warn import warn
 from lowfold.graph._components import by_size, components
 from lowfold.graph._connect import MOST_K, connecting_k, find_bridges
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
-from lowfold.graph._shortcuts import SURE, find_shortcuts, without_edges, without_neighbors
+from lowfold.graph._refill import cleared
+from lowfold.graph._shortcuts import SURE, find_shortcuts
 from lowfold.graph._source import Blocks, Measured, Pairs, Source, euclidean_rows
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._patches import Patches, twins
@@ -187,17 +188,18 @@ def without_shortcuts(near: Connected, asked: Asked, run: Run) -> Connected:
     found = find_shortcuts(near.unbridged, euclidean_rows(near.source), d=asked.n_components, run=run).edges
     if len(found) == 0:
         return near
-    removed = asked.on_shortcut == "remove"
+    left, edges = near.found, near.edges
+    if asked.on_shortcut == "remove":
+        rule, fill = near.symmetrize, near.n_neighbors is not None
+        left, found = cleared(near.source, left, found, asked.n_components, run, symmetrize=rule, fill=fill)
+        edges = None if edges is None else getattr(left, rule)()
     warn(
         f"{len(found)} of {near.unbridged.n_edges} edges of the neighbourhood graph (shortcuts_) join points that are "
         f"more than {SURE:g} times farther apart without them; "
-        + ("they were left out" if removed else "use on_shortcut='remove', or fewer n_neighbors"),
+        + ("use on_shortcut='remove', or fewer n_neighbors" if left is near.found else "they were left out"),
         ShortcutWarning,
     )
-    if not removed:
-        return replace(near, shortcuts=found)
-    edges = None if near.edges is None else without_edges(near.edges, found)
-    return replace(near, shortcuts=found, edges=edges, found=without_neighbors(near.found, found))
+    return replace(near, shortcuts=found, edges=edges, found=left)
 
 
 def _tell_asymmetry(source: Pairs, run: Run) -> None:

@@ -14,6 +14,7 @@ from lowfold.spectral._types import REPEATED
 
 FEW = 3  # points that may not hold a coordinate by themselves
 HELD = 0.95  # share of a coordinate's sum of squares that they hold then
+ALONE = 0.7  # share that one may not hold: then fewer than two points carry the coordinate
 ENOUGH_TO_TELL = 100  # points below which three are a group
 
 
@@ -53,11 +54,11 @@ def tell_few(name: str, Y: Floats, way_out: str) -> Ints:
 
 
 def held_by_few(Y: Floats) -> Ints:
-    """Columns of which FEW points hold nearly all that differs from the median."""
+    """Columns of which FEW points hold nearly all that differs from the median, or one most of it."""
     # No point is farther from the median than the range, and squares about the mean are the least: where these do not
     # suffice, as nearly always, no median is looked for. Columns one by one: NumPy is quicker along long ones.
-    if not any(FEW * np.ptp(column) ** 2 > HELD * len(Y) * column.var() for column in Y.T):
+    if not any(FEW * np.ptp(column) ** 2 > ALONE * len(Y) * column.var() for column in Y.T):
         return np.empty(0, dtype=np.int64)
     squares = (Y - np.median(Y, axis=0)) ** 2
     total, most = squares.sum(axis=0), np.partition(squares, -min(FEW, len(Y)), axis=0)[-FEW:]
-    return np.flatnonzero((total > 0) & (most.sum(axis=0) > HELD * total))
+    return np.flatnonzero((total > 0) & ((most.sum(axis=0) > HELD * total) | (most.max(axis=0) > ALONE * total)))

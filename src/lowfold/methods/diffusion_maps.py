@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -39,7 +40,7 @@ from lowfold.kernels._diffusion import (
     walk_of,
 )
 from lowfold.methods._base import Check, LearnedMetric
-from lowfold.methods._diffusion_coordinates import all_distances, coordinates
+from lowfold.methods._diffusion_coordinates import all_distances, coordinates, faded
 from lowfold.methods._diffusion_metric import diffusion_distances
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import GraphMethod
@@ -62,6 +63,7 @@ from lowfold.methods._walk_measure import (
     nearest_count,
     options_agree,
     power_of,
+    tell_kept_density,
     variable,
 )
 from lowfold.methods._weight_graph import ByThreshold, joined_by_weight
@@ -132,7 +134,8 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
         Null("all within one reach"),
         "Nearest neighbours of each point, itself not counted; one number, or one per point. None joins all pairs "
         'within the reach of the automatic scale (min(10, n - 1) neighbours with another scale or weights "binary"): a '
-        "kernel that is cut at the k-th neighbour keeps the density that `alpha` takes out.",
+        "kernel that is cut at the k-th neighbour keeps the density that `alpha` takes out, which a fit tells where it "
+        "matters.",
     )
     threshold: float | None = param(
         None,
@@ -204,14 +207,14 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
         )
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
-        return selected(
-            lambda m: self._maps(data, m, run), data, self.n_components, self.select, lambda values: 1 - values, run
-        )
+        solve, factors = partial(self._maps, data, run), partial(faded, convention=self.convention, t=float(self.t))
+        return selected(solve, data, self.n_components, self.select, partial(np.subtract, 1), run, factors=factors)
 
-    def _maps(self, data: Connected, d: int, run: Run) -> Fit:
+    def _maps(self, data: Connected, run: Run, d: int) -> Fit:
         profile = self._profile(data, run)
         complete = self._complete(data.source)
         walk = self._walk(data.source, None if complete else data.graph, profile, run, data.rows)
+        tell_kept_density(self, data, walk.stationary)
         pairs = largest(walk.operator, d, null=walk.trivial, negligible=ZERO, run=run)
         return Fit(
             coordinates=coordinates(walk, pairs, self.convention, float(self.t)),

@@ -20,16 +20,14 @@ from lowfold._core.types import Floats
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._hessian import hessian_alignment, quadratic_dimension
 from lowfold.kernels._patches import Geometry, Patches
-from lowfold.methods._alignment_method import AlignmentMethod, aligned, bottom, patch_corner
+from lowfold.methods._alignment_method import AFFINE_WAYS_OUT, AlignmentMethod, affine_fit, aligned, patch_corner
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._in_blocks import InBlocks, with_landmarks
 from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._neighborhood import ByPatches, Needs
-from lowfold.methods._parameters import WIDE_NEIGHBORS, Massed
-from lowfold.methods._placing.maps import Barycentric
-from lowfold.methods._placing.patches import PatchMap
-from lowfold.methods._placing.sheets import plane_map
+from lowfold.methods._parameters import WIDE_NEIGHBORS, Massed, Selected
+from lowfold.methods._select import combined
 
 FLAT = 1e-14  # of the largest eigenvalue: below it a direction of the anchor's patch is rounding
 
@@ -39,7 +37,7 @@ def _anchor_inside(method: Any, data: Data) -> None:
         raise InvalidInput(f"anchor must be the number of a point, at most {data.n - 1}; got {method.anchor}")
 
 
-class HessianLLE(Massed, Landmarked, AlignmentMethod):
+class HessianLLE(Massed, Selected, Landmarked, AlignmentMethod):
     """Embed by the functions whose second derivatives along the manifold vanish.
 
     H(f) = integral of ||Hess f||^2 is zero exactly for affine functions of isometric coordinates. Each patch
@@ -53,6 +51,8 @@ class HessianLLE(Massed, Landmarked, AlignmentMethod):
     embedding_ : array (n, n_components); natural: as `anchor` and `mass` say
     eigenvalues_ : array (n_components,), ascending, the zero of the constant left out
     mass_ : "points" or "kernel", what was used
+    dependence_ : array (n_components,), share of each coordinate's variance that the earlier ones tell
+    selected_ : array (m, n_components), how the coordinates are made of the m eigenvectors looked at
     local_errors_ : array (n,), sum of the singular values of each patch beyond n_components: 0 where it is flat, NaN
         in pieces that were not embedded or fit into one patch
     reconstruction_error_ : float, tr(V' K V) = sum of eigenvalues_
@@ -96,6 +96,7 @@ class HessianLLE(Massed, Landmarked, AlignmentMethod):
     checks: ClassVar[tuple[Check, ...]] = (*AlignmentMethod.checks, _anchor_inside)
 
     in_blocks: ClassVar[InBlocks] = with_landmarks
+    ways_out: ClassVar[tuple[str, str] | None] = AFFINE_WAYS_OUT
 
     def _needs(self) -> Needs:
         d = self.n_components
@@ -115,17 +116,9 @@ class HessianLLE(Massed, Landmarked, AlignmentMethod):
     def _recipe(self, data: Connected, run: Run) -> Fit:
         anchor = self._anchor_in(data)
         K, errors = aligned(self._alignment, data, self.n_components, run)  # sum of Q_i Q_i' over the patches
-        pairs, mass = bottom(K, data, self.n_components, run, mass=self.mass, name="HessianLLE")
-        patches, Y = Patches.around(data.neighbors), pairs.vectors
-        if anchor is not None:
-            Y = anchored(Y, patches, anchor)
-        return Fit(
-            coordinates=Y,
-            pairs=pairs,
-            graph=None,
-            extend=plane_map(data, Y) or PatchMap(patches.indptr, patches.members),
-            invert=Barycentric(),
-            extra={**errors, "reconstruction_error_": float(pairs.values.sum()), "mass_": mass},
+        fit = affine_fit(K, data, self, errors, run)
+        return (
+            fit if anchor is None else combined(fit, anchoring(fit.coordinates, Patches.around(data.neighbors), anchor))
         )
 
     def _anchor_in(self, data: Connected) -> int | None:
@@ -138,8 +131,8 @@ class HessianLLE(Massed, Landmarked, AlignmentMethod):
         return int(inside[0]) if len(inside) else None
 
 
-def anchored(V: Floats, patches: Patches, anchor: int) -> Floats:
-    """V R^(-1/2), R = sum over the anchor's patch of v v'."""
+def anchoring(V: Floats, patches: Patches, anchor: int) -> Floats:
+    """R^(-1/2), R = sum over the anchor's patch of v v'."""
     N0 = patches.members[patches.indptr[anchor] : patches.indptr[anchor + 1]]
     values, E = stacked_eigh(V[N0].T @ V[N0])
     if values[0] <= FLAT * values[-1]:
@@ -147,4 +140,4 @@ def anchored(V: Floats, patches: Patches, anchor: int) -> Floats:
             f"the neighbourhood of point {anchor} does not span {V.shape[1]} directions in the embedding; choose "
             "another anchor, or anchor=None"
         )
-    return np.asarray(V @ ((E / np.sqrt(values)) @ E.T))
+    return np.asarray((E / np.sqrt(values)) @ E.T)

@@ -37,6 +37,7 @@ from lowfold.methods._parameters import MercerKernel, PointMetric, Symmetrized
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.preimages import kernel_rows
 from lowfold.methods._stages import Stages, function_stages
+from lowfold.methods._telling import tell_few
 from lowfold.spectral._doors import largest
 
 
@@ -125,8 +126,11 @@ class KernelLPP(MercerKernel, PointMetric, Symmetrized, GraphMethod):
         found = linearised(laplacian(W), U * np.sqrt(s), self.n_components, mass=W.volumes(), run=run)
         alpha = (U / np.sqrt(s)) @ found.A  # k(x) alpha = f(x) A for the features f of x
         offset = found.mean @ found.A
+        Y = (U * np.sqrt(s) - found.mean) @ found.A
+        if data.labels.max(initial=0) == 0:  # in pieces a coordinate may rightly tell a small one
+            tell_few("KernelLPP", Y, "leave these rows out, or use a smaller gamma or more n_neighbors")
         return Fit(
-            coordinates=(U * np.sqrt(s) - found.mean) @ found.A,
+            coordinates=Y,
             pairs=found.pairs,
             graph=graph,
             extend=KernelExpansion(k, alpha, offset),

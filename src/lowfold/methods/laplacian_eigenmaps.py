@@ -6,6 +6,7 @@ X --neighbours--> N --union--> graph --weights--> W --Laplacian--> L = D - W --e
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -109,11 +110,10 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, GraphMet
         return Needs(symmetrize=self.symmetrize, capped=True)
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
-        return selected(
-            lambda m: self._eigenmaps(data, m, run), data, self.n_components, self.select, lambda values: values, run
-        )
+        solve = partial(self._eigenmaps, data, run)
+        return selected(solve, data, self.n_components, self.select, np.asarray, run)
 
-    def _eigenmaps(self, data: Connected, d: int, run: Run) -> Fit:
+    def _eigenmaps(self, data: Connected, run: Run, d: int) -> Fit:
         scale, local = self._scales(data)
         W = weigh(in_widths(data.graph, local), self._weighting(), scale, self.self_loops)
         degrees, loops = W.volumes(), float(self.self_loops)

@@ -66,10 +66,7 @@ class LPP(Symmetrized, LinearGraphMethod):
         scale = auto_scale(data.graph) if self.scale == "auto" else float(self.scale)
         W = weigh(data.graph, self.weights, scale, 0.0)
         extra = {"degrees_": W.volumes(), "scale_": scale}
-        fit = linear_fit(
-            laplacian(W), W.volumes(), data, self.n_components, self.energy, run, extra, center=self.center
-        )
-        return replace(fit, graph=data.graph)
+        return replace(linear_fit(self, laplacian(W), W.volumes(), data, run, extra), graph=data.graph)
 
     def _operator(self) -> SparseOperator:
         """The graph Laplacian L."""

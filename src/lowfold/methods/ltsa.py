@@ -18,18 +18,15 @@ from lowfold._core.run import Run
 from lowfold.kernels._alignment import Alignment
 from lowfold.kernels._patches import Geometry, Patches
 from lowfold.kernels._tangent import tangent_alignment
-from lowfold.methods._alignment_method import AlignmentMethod, aligned, bottom, patch_corner
+from lowfold.methods._alignment_method import AFFINE_WAYS_OUT, AlignmentMethod, affine_fit, aligned, patch_corner
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._in_blocks import InBlocks, with_landmarks
 from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._neighborhood import ByPatches, Needs
-from lowfold.methods._parameters import WIDE_NEIGHBORS, Massed
-from lowfold.methods._placing.maps import Barycentric
-from lowfold.methods._placing.patches import PatchMap
-from lowfold.methods._placing.sheets import plane_map
+from lowfold.methods._parameters import WIDE_NEIGHBORS, Massed, Selected
 
 
-class LTSA(Massed, Landmarked, AlignmentMethod):
+class LTSA(Massed, Selected, Landmarked, AlignmentMethod):
     """Embed so that the tangent coordinates of every neighbourhood are an affine image of its embedding.
 
     Each patch has local coordinates by PCA, X_i H = U S V'; W_i = I - G_i G_i' with G_i = [1 / sqrt(K), V_d] takes
@@ -42,6 +39,8 @@ class LTSA(Massed, Landmarked, AlignmentMethod):
     embedding_ : array (n, n_components); natural: as `mass` says, orthonormal columns, each summing to 0
     eigenvalues_ : array (n_components,), ascending, the zero of the constant left out
     mass_ : "points" or "kernel", what was used
+    dependence_ : array (n_components,), share of each coordinate's variance that the earlier ones tell
+    selected_ : array (m, n_components), how the coordinates are made of the m eigenvectors looked at
     local_errors_ : array (n,), sum of the singular values of each patch beyond n_components: 0 where it is flat, NaN
         in pieces that were not embedded or fit into one patch
     reconstruction_error_ : float, tr(Y' K Y) = sum of eigenvalues_
@@ -71,6 +70,7 @@ class LTSA(Massed, Landmarked, AlignmentMethod):
     )
 
     in_blocks: ClassVar[InBlocks] = with_landmarks
+    ways_out: ClassVar[tuple[str, str] | None] = AFFINE_WAYS_OUT
 
     def _needs(self) -> Needs:
         d, own = self.n_components, bool(self.include_self)
@@ -85,13 +85,4 @@ class LTSA(Massed, Landmarked, AlignmentMethod):
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
         K, errors = aligned(self._alignment, data, self.n_components, run)  # sum of I - G_i G_i' over the patches
-        pairs, mass = bottom(K, data, self.n_components, run, mass=self.mass, name="LTSA")
-        patches, Y = Patches.around(data.neighbors), pairs.vectors
-        return Fit(
-            coordinates=Y,
-            pairs=pairs,
-            graph=None,
-            extend=plane_map(data, Y) or PatchMap(patches.indptr, patches.members),
-            invert=Barycentric(),
-            extra={**errors, "reconstruction_error_": float(pairs.values.sum()), "mass_": mass},
-        )
+        return affine_fit(K, data, self, errors, run)
