@@ -37,6 +37,7 @@ SINGULAR = 1e-12  # the same of variances, where a covariance is inverted
 RGB_NM = (660.0, 550.0, 470.0)  # what red, green and blue look like to the eye
 STRETCH = (0.02, 0.98)  # quantiles of a channel that become black and white
 SHOWN = 100_000  # cells from which quantiles are taken
+PLACED = 2048  # cells placed at one time: a method may hold a row as long as the sample for each of them
 
 LIMITS: Limits = {"n_components": (Int(1),), "center": (Choice(CENTERS),), "sample": (Int(10),)}
 
@@ -62,19 +63,32 @@ class Features:
     source: Cube | None = None
     center: str = "pixels"
 
-    def restore(self) -> Cube:
-        """The cube as its features tell it: noise that they do not hold is gone. Bad bands are NaN."""
+    def restore(self, path: str | Path | None = None, *, overwrite: bool = False) -> Cube:
+        """The cube as its features tell it: noise that they do not hold is gone. Bad bands are NaN.
+
+        With `path` it is written there as ENVI, block by block, for cubes that do not fit into memory.
+        """
         if self.back is None or self.mean is None or self.source is None:
             raise InvalidInput("only the features of a linear map, pca or mnf, lead back to spectra")
+        if path is not None:
+            self.source.write_blocks(path, self._restored(), description="restored by lowfold", overwrite=overwrite)
+            return Cube.read(path)
         lines, samples, bands = self.source.shape
-        require(4.0 * lines * samples * bands, "the restored cube", "restore a part of the lines")
-        out = np.full((lines, samples, bands), np.nan, dtype=np.float32)
-        for part, used, rows in self.source.blocks():
+        require(4.0 * lines * samples * bands, "the restored cube", "give path=, and it is written block by block")
+        return replace(self.source, values=np.concatenate(list(self._restored())))
+
+    def _restored(self) -> Iterator[NDArray[np.float32]]:
+        mean, back, source = self.mean, self.back, self.source
+        assert mean is not None
+        assert back is not None
+        assert source is not None
+        for part, used, rows in source.blocks():
             own = rows[used].mean(axis=1, keepdims=True) if self.center == "bands" else 0.0
-            made = np.full(rows.shape, np.nan)
-            made[used] = self.mean + own + np.asarray(self.cube.values[part], dtype=np.float64)[used] @ self.back
-            out[part][:, :, self.source.good_bands] = made
-        return replace(self.source, values=out)
+            made = np.full(rows.shape, np.nan, dtype=np.float32)
+            made[used] = mean + own + np.asarray(self.cube.values[part], dtype=np.float64)[used] @ back
+            out = np.full((*rows.shape[:2], source.shape[2]), np.nan, dtype=np.float32)
+            out[:, :, source.good_bands] = made
+            yield out
 
 
 def cube_features(
@@ -127,7 +141,7 @@ def cube_features(
         model = model_of(method, n_components, parameters).fit(_sampled(cube, sample, random_state))
         values = np.asarray(getattr(model, "eigenvalues_", np.empty(0)), dtype=np.float64)
         found = Features(cube, values, model=model)
-        apply = model.transform
+        apply = _in_parts(model.transform)
     return replace(found, cube=_mapped(cube, apply, n_components, path, overwrite), source=cube)
 
 
@@ -261,6 +275,13 @@ def _linear_map(found: Features, center: str) -> Callable[[Floats], Floats]:
         return np.asarray((rows - own - mean) @ weights.T)
 
     return apply
+
+
+def _in_parts(transform: Callable[[Floats], Any]) -> Callable[[Floats], Floats]:
+    """The answer for a cell does not depend on the others, so that few of them can be placed at a time."""
+    return lambda rows: np.concatenate(
+        [np.asarray(transform(rows[start : start + PLACED])) for start in range(0, len(rows), PLACED)]
+    )
 
 
 # Cells --------------------------------------------------------------------------------------------------------------
