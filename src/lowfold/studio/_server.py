@@ -19,6 +19,7 @@ from urllib.parse import unquote
 import numpy as np
 import uvicorn
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
@@ -30,7 +31,7 @@ from lowfold.studio._commands_data import open_file
 from lowfold.studio._guard import Guard, Keys
 from lowfold.studio._protocol import Answer, Refused
 from lowfold.studio._session import Session
-from lowfold.studio._stored import matrix
+from lowfold.studio._stored import in_units, matrix
 from lowfold.studio._wire import LONGEST, decode, encode, plain
 
 KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
@@ -69,14 +70,17 @@ def application(session: Session, keys: Keys) -> Any:
         row, data = int(request.path_params["row"]), session.data
         if data is None or data.id != request.path_params["data"] or not 0 <= row < data.shown:
             return PlainTextResponse("there is no such row\n", 404)
-        values = np.asarray(matrix(session.folder / "data" / data.id)[row], dtype="<f4")
+        folder = session.folder / "data" / data.id
+        values = np.asarray(in_units(folder, matrix(folder)[row]), dtype="<f4")
         return Response(values.tobytes(), media_type="application/octet-stream", headers=FOREVER)
 
     async def taken(request: Request) -> Response:
-        found = session.files.get(request.path_params["key"])
+        """A file to take home, once."""
+        found = session.files.pop(request.path_params["key"], None)
         if found is None or not found[0].is_file():
             return PlainTextResponse("this file is not here any more\n", 404)
-        return FileResponse(found[0], filename=found[1], media_type="application/octet-stream")
+        gone = BackgroundTask(found[0].unlink, missing_ok=True)
+        return FileResponse(found[0], filename=found[1], media_type="application/octet-stream", background=gone)
 
     async def upload(request: Request) -> Response:
         try:

@@ -33,12 +33,12 @@ from lowfold.select._compare_measure import CURVE, MEASURES
 from lowfold.select._tune import tune as choose
 from lowfold.select._worker import edges_of, fitted_facts, forget_peak, memory_now
 from lowfold.studio import _columns
-from lowfold.studio._controls import controls
+from lowfold.studio._controls import TUNED, controls
 from lowfold.studio._stored import labels, matrix, stored
 
 PREVIEW = 20_000  # from so many points on a sample is embedded first
 SAMPLE = 4000  # its size
-MEASURED = 3000  # points from which the others are ranked
+MEASURED, RANKED = 3000, 100_000_000  # points from which all others are ranked, and pairs that this may take
 SHEPARD = 3000  # pairs of the Shepard diagram
 DENSITY = 200_000  # points up to which the density is looked at
 OFTEN = 0.5  # seconds between two pictures of a descent
@@ -95,12 +95,15 @@ def plan(say: Say, folder: str, method: str, params: dict[str, Any], stages: str
     }
 
 
-def tune(say: Say, folder: str, method: str, params: dict[str, Any], stages: str) -> dict[str, Any]:
-    """Parameters chosen by `lowfold.tune`, with the curves."""
+def tune(say: Say, folder: str, method: str, params: dict[str, Any], stages: str, names: list[str]) -> dict[str, Any]:
+    """These parameters chosen by `lowfold.tune`, with the curves; others stay where they have a number."""
     where = Path(folder)
-    model = build(method, params, stored(where).matrix)
+    model = build(method, {k: v for k, v in params.items() if k not in names}, stored(where).matrix)
+    held = {name: value for name, value in model.get_params(deep=False).items() if name in TUNED - set(names)}
+    fixed: dict[str, Any] = {name: value for name, value in held.items() if isinstance(value, (int, float))}
     with keeping(StageCache(Path(stages))):
-        return choose(matrix(where), model, y=_classes(method, where)).to_dict()
+        found = choose(matrix(where), model, y=_classes(method, where), **fixed).to_dict()
+    return {**found, "params": {name: value for name, value in found["params"].items() if name not in fixed}}
 
 
 def _classes(method: str, folder: Path) -> NDArray[Any] | None:
@@ -242,8 +245,9 @@ def measure(say: Say, folder: str, columns: str, stages: str, out: str, params: 
     inside = np.flatnonzero(np.isfinite(Y).all(axis=1))
     data, picture = (X[np.ix_(inside, inside)] if known.matrix else X[inside]), Y[inside]
     metric = "precomputed" if known.matrix else params.get("metric", "euclidean")
+    most = max(100, min(MEASURED, RANKED // len(data)))
     with keeping(StageCache(Path(stages))):
-        found = summary(data, picture, metric=metric, max_points=MEASURED, labels=_few(labels(where), inside))
+        found = summary(data, picture, metric=metric, max_points=most, labels=_few(labels(where), inside))
         colours = _point_colours(found, inside, len(Y))
         if len(data) <= DENSITY and not known.matrix:
             source = Points(data, resolve_metric(metric, None, data))
@@ -255,7 +259,7 @@ def measure(say: Say, folder: str, columns: str, stages: str, out: str, params: 
         "measured": {
             "values": [{**asdict(m), "value": found[m.name].value} for m in MEASURES if m.name in found],
             "missing": dict(found.missing),
-            "points": min(len(data), MEASURED),
+            "points": min(len(data), most),
             "n_neighbors": found.n_neighbors,
             "sizes": sizes.tolist(),
             "r_nx": [_number(v) for v in found.curve.r_nx[sizes - 1]],
