@@ -151,7 +151,8 @@ class TSNE(WeightsOrDistances, NeighborEmbedding):
         if self.method == "fft":
             assert isinstance(P, SparseAffinities)
             return FFTCost(P, run.n_jobs)
-        return TSNECost(P, run.n_jobs, run.device, float(self.dof), single=isinstance(P, SparseAffinities))
+        many = isinstance(P, SparseAffinities) and P.n > EXACT  # few take no time, and all digits are theirs
+        return TSNECost(P, run.n_jobs, run.device, float(self.dof), single=many)
 
     def _rate(self, n: int) -> float:
         return n / 4
