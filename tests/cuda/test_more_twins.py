@@ -190,14 +190,16 @@ def test_products_with_a_kernel_matrix_held_or_made_anew(on_device, monkeypatch,
 
 
 @pytest.mark.parametrize(("shape", "dtype"), [((150, 12), "f8"), ((12, 150), "f4"), ((90, 30), "f4")])
-def test_principal_axes(on_device, monkeypatch, shape, dtype):
+def test_principal_axes(on_device, monkeypatch, caplog, shape, dtype):
     X = (np.random.default_rng(1).normal(size=shape) * np.linspace(3, 0.5, shape[1])).astype(dtype)
     mean = X.mean(axis=0, dtype=np.float64)
     cpu = principal_axes(X, mean, 3, run=CPU)
     for bytes_free in (2**33, None):
         if bytes_free is None:
             monkeypatch.setattr("lowfold.lowrank._on_device.SHARE", 0.0)  # rows are sent some at a time
-        twin = principal_axes(X, mean, 3, run=GPU)
+        with caplog.at_level(logging.DEBUG, logger="lowfold"):
+            twin = principal_axes(X, mean, 3, run=GPU)
+        assert "computed on the CPU" not in caplog.text
         np.testing.assert_allclose(twin.pairs.values, cpu.pairs.values, rtol=1e-6 if dtype == "f4" else 1e-12)
         assert np.sin(subspace_angles(twin.V, cpu.V).max()) < 1e-5
 

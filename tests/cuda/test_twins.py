@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
@@ -39,7 +41,7 @@ def _roll(n, seed):
         (70, 60, 69, "f4"),
     ],
 )
-def test_the_same_neighbours_ties_included(on_device, n, columns, k, dtype):
+def test_the_same_neighbours_ties_included(on_device, caplog, n, columns, k, dtype):
     rng = np.random.default_rng(n)
     X = np.round(rng.normal(size=(n, columns)), 1).astype(dtype)  # rounded: many ties
     X[:10] = X[10:20]
@@ -47,8 +49,9 @@ def test_the_same_neighbours_ties_included(on_device, n, columns, k, dtype):
     Q = (3 * rng.normal(size=(17, columns))).astype(dtype)
     for queries in (None, Q):
         cpu = nearest(source, k, queries=queries)
-        with config_context(device="cuda"):
+        with config_context(device="cuda"), caplog.at_level(logging.DEBUG, logger="lowfold"):
             twin = nearest(source, k, queries=queries)
+        assert "computed on the CPU" not in caplog.text
         np.testing.assert_array_equal(twin.indices, cpu.indices)
         np.testing.assert_array_equal(twin.distances, cpu.distances)
 
@@ -61,6 +64,7 @@ def test_rows_that_products_cannot_prove_are_searched_by_differences(on_device, 
     cpu = find_neighbors(X, k)
     with config_context(device="cuda"):
         twin = find_neighbors(X, k)
+    assert holding(twin.indices) is on_device
     np.testing.assert_array_equal(twin.indices, cpu.indices)
     np.testing.assert_array_equal(twin.distances, cpu.distances)
 

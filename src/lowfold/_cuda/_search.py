@@ -39,7 +39,7 @@ def search_bytes(n: int, columns: int, k: int) -> float:
     found = 24.0 * n * k
     if columns <= CELL_COLUMNS:
         return found + 120.0 * n
-    return found + n * (32.0 * columns + 4.0 * 64 + 16.0 * candidates(k)) + PRODUCT_BYTES
+    return found + n * (32.0 * columns + 4.0 * 64 + 16.0 * candidates(k)) + min(PRODUCT_BYTES, 4.0 * n * n)
 
 
 def nearest(device: Device, F: Array, Q: Array | None, k: int) -> tuple[Array, Array]:

@@ -17,7 +17,8 @@ from lowfold._cuda._minplus import padded
 from lowfold.kernels._functions import Mercer
 from lowfold.kernels._kernel_operator import EXACT, KernelOperator
 
-TILE_BYTES = 2**31  # of the rows that are made together, in float64, with their products and squares
+TILE_BYTES = 2**31  # of the rows that are made together
+PAIR_BYTES = 24.0  # of one of their entries: in float64, with its product and squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ def kernel_on_device(X: AnyFloats, mean: Floats, kernel: Mercer, center: bool, r
     n = len(X)
     dtype = np.dtype(np.float64 if n <= EXACT else np.float32)
     held = None
-    if dtype.itemsize * n * padded(n) <= SHARE * device.free_bytes() - TILE_BYTES:
+    if dtype.itemsize * n * padded(n) <= SHARE * device.free_bytes() - tile_bytes(n):
         held = device.xp.zeros((n, padded(n)), dtype)
         for part in _parts(n, n):
             held[part, :n] = tile(device, kernel, rows[part], rows)
@@ -88,6 +89,11 @@ def tile(device: Device, kernel: Mercer, A: Array, B: Array) -> Array:
     return kernel.of_products(A @ B.T, (A * A).sum(axis=1)[:, None], (B * B).sum(axis=1)[None, :])
 
 
+def tile_bytes(n: int) -> float:
+    """Of the rows of an n x n matrix that are made together."""
+    return min(TILE_BYTES, PAIR_BYTES * n * n)
+
+
 def _has_twin(X: AnyFloats, kernel: Mercer) -> bool:
     if kernel.name == "callable" or isinstance(X, SparseRows):
         on_cpu("a kernel matrix", "sparse rows and functions of two rows are evaluated there")
@@ -96,4 +102,4 @@ def _has_twin(X: AnyFloats, kernel: Mercer) -> bool:
 
 
 def _parts(m: int, n: int) -> list[slice]:
-    return block_slices(m, max(1, TILE_BYTES // (24 * n)))
+    return block_slices(m, max(1, TILE_BYTES // (int(PAIR_BYTES) * n)))

@@ -13,9 +13,9 @@ from lowfold.lowrank._scatter import Scatter
 BLOCK = 2**27  # numbers of the centred rows, or columns, that are multiplied together: 1 GB in float64
 
 
-def scatter_bytes(side: int) -> float:
-    """Of the sum and one term of it, and two copies of the rows of a block."""
-    return 8.0 * (2 * float(side) ** 2 + 2 * BLOCK)
+def scatter_bytes(side: int, size: int) -> float:
+    """Of the sum and one term of it, and two copies of the rows of a block; `size` numbers are all the rows."""
+    return 8.0 * (2 * float(side) ** 2 + 2 * min(BLOCK, size))
 
 
 def scatter_on_device(scatter: Scatter, run: Run) -> Floats | None:
@@ -27,7 +27,7 @@ def scatter_on_device(scatter: Scatter, run: Run) -> Floats | None:
         on_cpu("a scatter matrix", "the device takes dense rows")
         return None
     X, side, axis = scatter.X, scatter.n, 1 if scatter.dual else 0
-    if not device.has_room(scatter_bytes(side), f"a scatter matrix of {side} x {side}"):
+    if not device.has_room(scatter_bytes(side, X.size), f"a scatter matrix of {side} x {side}"):
         return None
     xp = device.xp
     whole = device.put(X) if X.nbytes <= 0.5 * SHARE * device.free_bytes() else None

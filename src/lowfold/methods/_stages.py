@@ -24,7 +24,7 @@ from lowfold._cuda._search import search_bytes
 from lowfold.graph._search import select_search
 from lowfold.graph._source import Blocks, Pairs, Points, copied
 from lowfold.kernels._kernel_operator import EXACT, GROUPS, TILE
-from lowfold.kernels._tiles_on_device import TILE_BYTES
+from lowfold.kernels._tiles_on_device import tile_bytes
 from lowfold.lowrank._component_count import components_to_compute
 from lowfold.lowrank._on_device import scatter_bytes
 from lowfold.methods._fit import Data
@@ -191,7 +191,10 @@ def principal_stages(model: Any, data: Data) -> list[Stage]:
     what = f"{side} x {side} {'covariance' if side == D else 'Gram matrix'}, dense"
     written = 0 if isinstance(data.source, Blocks) else n
     output = 2 * FLOAT * written * components_to_compute(model.n_components, n, D)
-    return [read_stage(data), Stage("principal axes", what, 3 * FLOAT * side**2 + output, there=scatter_bytes(side))]
+    return [
+        read_stage(data),
+        Stage("principal axes", what, 3 * FLOAT * side**2 + output, there=scatter_bytes(side, n * D)),
+    ]
 
 
 def copy_stages(count: float, name: str) -> Stages:
@@ -267,8 +270,8 @@ def tile_stages(model: Any, data: Data) -> list[Stage]:
             f"upper triangle of {data.n} x {data.n}, {words}",
             held,
             held,
-            (4 if data.n > EXACT else 8) * n * padded(data.n) + TILE_BYTES,
-            TILE_BYTES,
+            (4 if data.n > EXACT else 8) * n * padded(data.n) + tile_bytes(data.n),
+            tile_bytes(data.n),
         ),
         replace(solve, bytes=solve.bytes + products),
     ]
