@@ -141,7 +141,7 @@ class SupervisedLLE(AlignmentMethod):
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
         K, extra = aligned(self._alignment, data, self.n_components, run)  # (I - W)'(I - W)
-        pairs, _ = bottom(K, data, self.n_components, run)
+        pairs = bottom(K, data, self.n_components, run)
         if data.labels.max(initial=0) == 0:  # coordinates tell pieces from each other first, and rightly
             tell_few("SupervisedLLE", pairs.vectors, "more n_neighbors or a larger reg hold them")
         return Fit(
