@@ -14,11 +14,12 @@ LIST = Path(__file__).resolve().parent.parent / "truth.csv"
 
 HEAD = """# Entries of the source texts
 
-Every definition, theorem, algorithm and experiment of the texts that lowfold was written from, {n} entries. Of {named}
-a test is named that checks them: some were written for the entry (tests/texts), the others were matched by what the
-entry asks and what the test is called. Of the rest the part of the code was found by the words of the title and the
-chapter: it says where to look, not that the entry is built or tested to the letter. {remade} entries are remade as
-figures; {none} have not been looked at.
+Every definition, theorem, algorithm and experiment of the texts that lowfold was written from: {n} entries.
+
+- {tested} name the tests that check what the entry states; each test was read against its entry. Misprints of the texts
+  are tested in their corrected form.
+- {remade} are also remade as [figures](figures.md).
+- {told} have no test, and a reason.
 """
 
 
@@ -32,9 +33,9 @@ def write(folder: Path) -> dict[str, str]:
     rows = _rows()
     counts = {
         "n": len(rows),
-        "named": sum(bool(row["these tests check it"]) for row in rows),
+        "tested": sum(bool(row["tests"]) for row in rows),
         "remade": sum(bool(row["figures"]) for row in rows),
-        "none": sum(not any(_places(row)) for row in rows),
+        "told": sum(not row["tests"] for row in rows),
     }
     parts = [HEAD.format(**counts)]
     for source, group in groupby(rows, key=lambda row: row["source"]):
@@ -42,27 +43,27 @@ def write(folder: Path) -> dict[str, str]:
     return {"truth.md": "\n".join(parts)}
 
 
-def _places(row: dict[str, str]) -> list[str]:
-    return [row[name] for name in ("home of its topic", "tests", "figures", "why not")]
-
-
 def _table(rows: Sequence[dict[str, str]]) -> str:
     lines = [
-        (escape(row["title"]), _code(row["home of its topic"]), _tests(row), _figures(row["figures"])) for row in rows
+        (escape(row["title"]), _code(row["built in"], "src/lowfold/"), _tests(row), _figures(row["figures"]))
+        for row in rows
     ]
-    return table(("entry", "home of its topic", "tests", "remade"), lines)
-
-
-def _code(words: str) -> str:
-    return "<br>".join(f"`{word}`" for word in words.split())
+    return table(("entry", "built in", "tested by", "remade"), lines)
 
 
 def _tests(row: dict[str, str]) -> str:
-    if row["why not"]:
-        return escape(row["why not"])
-    if row["these tests check it"]:
-        return _code(row["tests"])
-    return f"by topic: {_code(row['tests'])}" if row["tests"] else "not looked at"
+    """The tests of an entry, then its remark."""
+    return "<br>".join(part for part in (_code(row["tests"], "tests/"), escape(row["remark"])) if part)
+
+
+def _code(places: str, root: str) -> str:
+    return "<br>".join(f"`{_short(place.removeprefix(root))}`" for place in places.split())
+
+
+def _short(place: str) -> str:
+    """`quality/test_ranks.py::test_perfect` as `quality/test_ranks: perfect`, which a narrow column can hold."""
+    path, _, name = place.partition("::")
+    return f"{path.removesuffix('.py')}: {name.removeprefix('test_').replace('_', ' ')}" if name else path
 
 
 def _figures(keys: str) -> str:

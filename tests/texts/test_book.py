@@ -8,14 +8,18 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 from scipy.stats import spearmanr
 from sklearn.manifold import trustworthiness
-from tests.methods.alignment_helpers import explained
+from tests.methods.alignment_helpers import explained, plane
 from tests.methods.experiment_helpers import score
 
 import lowfold
 from lowfold import datasets
+from lowfold._core.operators import DenseOperator
 from lowfold.dimension import maximum_likelihood, two_nearest
-from lowfold.geometry import Box, Chart, hessian
+from lowfold.geometry import Box, Chart, hessian, laplace_beltrami
+from lowfold.kernels import gaussian
+from lowfold.lowrank import vsv
 from lowfold.quality import procrustes
+from lowfold.spectral import largest
 
 
 @pytest.mark.parametrize("name", ["swiss_roll", "s_curve", "square", "punched_sphere", "torus", "circle"])
@@ -228,6 +232,45 @@ def test_tangent_and_manifold_hessian_agree_at_the_point_of_touch() -> None:
     at = np.zeros((1, 1))
     assert abs(hessian(arc, lambda t: np.arcsin(t[:, 0]), at)[0, 0, 0]) < 1e-6
     assert abs(hessian(arc, lambda t: np.arcsin(t[:, 0]) ** 2, at)[0, 0, 0] - 2) < 1e-5
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_saddle_has_hessian_energy_and_no_laplacian(seed: int) -> None:
+    """Section 13.1: y1^2 - y2^2 is harmonic and not linear; Hessian LLE's kernel tells it from linear functions."""
+    X, T = plane(250, seed=seed)
+    y = T - T.mean(axis=0)
+    K = lowfold.HessianLLE(2, n_neighbors=10).fit(X).kernel().dense()
+
+    def energy(f: np.ndarray) -> float:
+        return float(f @ K @ f / (f @ f))
+
+    assert energy(y[:, 0] ** 2 - y[:, 1] ** 2) > 1e-4
+    assert max(energy(y[:, 0]), energy(2 * y[:, 0] - y[:, 1])) < 1e-12
+    flat = Chart(lambda u: np.column_stack([u, 0 * u[:, 0]]), Box.of((-1, 1), (-1, 1)))
+    assert np.abs(laplace_beltrami(flat, lambda u: u[:, 0] ** 2 - u[:, 1] ** 2, np.array([[0.2, -0.5]]))).max() < 1e-7
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_degrees_of_an_even_grid_are_its_density(d: int) -> None:
+    """Section 14.4.3: with exp(-|x - y|^2 / 4t) the degree inside is (n / volume) (4 pi t)^(d / 2)."""
+    h = 0.01 if d == 1 else 0.05
+    axis = np.arange(h / 2, 1, h)
+    X = np.stack(np.meshgrid(*[axis] * d), axis=-1).reshape(-1, d)
+    t = (1.5 * h) ** 2
+    graph = lowfold.graph.find_neighbors(X, radius=8 * np.sqrt(2 * t)).union()
+    degrees = gaussian(graph, scale=4 * t, loops=1.0).volumes()
+    middle = np.linalg.norm(X - 0.5, axis=1).argmin()
+    assert np.isclose(degrees[middle], len(X) * (4 * np.pi * t) ** (d / 2), rtol=1e-3)
+
+
+def test_leading_by_sign_and_by_size() -> None:
+    """Section 15.1.5: cut off after the algebraically largest, a psd matrix misses by the next; others may by more."""
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(30, 30)))[0]
+    for values, by_sign in (((9.0, 5.0, 3.0), 3.0), ((5.0, 3.0, -9.0), 9.0)):
+        A = (Q[:, :3] * values) @ Q[:, :3].T
+        pairs = largest(DenseOperator(A), 2)
+        assert np.isclose(np.linalg.norm(A - (pairs.vectors * pairs.values) @ pairs.vectors.T, 2), by_sign)
+        assert np.isclose(np.linalg.norm(A - vsv(A, 4.0).dense(2), 2), 3.0)  # the two largest by size
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from sklearn.manifold import trustworthiness
 from tests.methods.alignment_helpers import explained
+from tests.methods.experiment_helpers import score
 
 import lowfold
 from lowfold import datasets
-from lowfold.geometry import heat_kernel
+from lowfold.geometry import heat_kernel, integrate, manifold
+from lowfold.kernels import gaussian
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -155,3 +157,31 @@ def test_walks_converge_unless_the_graph_has_two_colours() -> None:
     two = np.array([[0.0, 1.0], [1.0, 0.0]])
     assert np.allclose(np.array([1.0, 0.0]) @ np.linalg.matrix_power(two, 7), [0, 1])
     assert np.allclose(np.array([1.0, 0.0]) @ np.linalg.matrix_power(two, 8), [1, 0])
+
+
+@pytest.mark.parametrize("eps", [0.01, 0.001])
+def test_averages_see_curvature_at_the_second_order(eps: float) -> None:
+    """Ju, Section 3.3.2: e^(-d/2) int exp(-|x - y|^2 / e) dy = m_0 + e (m_2 / 2) E, E = 1/4 on the circle, 0 on S^2."""
+    n = 2000
+    t = 2 * np.pi * np.arange(n) / n
+    X = np.column_stack([np.cos(t), np.sin(t)])
+    graph = lowfold.graph.find_neighbors(X, radius=8 * np.sqrt(eps)).union()
+    average = gaussian(graph, scale=eps, loops=1.0).volumes().mean() * (2 * np.pi / n) / np.sqrt(eps)
+    m_0, m_2 = np.sqrt(np.pi), np.sqrt(np.pi) / 2
+    assert np.isclose((average - m_0) / (eps * m_2 / 2), 0.25, rtol=0.3 * eps + 1e-4)
+    north, wide = np.array([0.0, 0.0, 1.0]), 50 * eps
+    on_sphere = integrate(manifold("sphere"), lambda x: np.exp(-((x - north) ** 2).sum(axis=1) / wide), 96) / wide
+    assert np.isclose(on_sphere, np.pi * (1 - np.exp(-4 / wide)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_nonparametric_family_keeps_more_neighbours_of_a_roll_than_pca(seed: int) -> None:
+    """Vidal, Ma and Sastry, Section 4.2: scaling of geodesics, eigenmaps and LLE, tuned."""
+    roll = datasets.swiss_roll(1000, random_state=seed)
+    plain = score(roll.coordinates, lowfold.PCA(2).fit_transform(roll.X))
+    for model in (
+        lowfold.Isomap(2, n_neighbors=8),
+        lowfold.LaplacianEigenmaps(2, n_neighbors=10, select="independent"),
+        lowfold.LLE(2, n_neighbors=12),
+    ):
+        assert score(roll.coordinates, model.fit_transform(roll.X)) > plain + 0.05
