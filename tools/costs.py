@@ -4,7 +4,8 @@
 
 Each method runs in a process of its own after a small fit that compiles and loads what it needs. Seconds are those of
 the processor over all threads, which other programs on the machine disturb least; memory is the peak above what was
-held before the data were made. A size is left out where the one before took too long.
+held before the data were made. A size is left out where the one before took too long. What the file says of other
+methods is kept.
 """
 
 from __future__ import annotations
@@ -21,10 +22,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-SIZES = (500, 1000, 2000, 4000)
-FIRST = 200  # the fit that compiles
+SIZES = (200, 500, 1000, 2000, 4000)
+FIRST = 100  # the fit that loads
 LONG = 8.0  # CPU seconds after which no larger size is tried: ten times more would follow
-SHORT = 2.0
 HEADER = ("method", "n", "cpu seconds", "peak MB")
 
 
@@ -72,13 +72,22 @@ def one(name: str) -> None:
     rows = []
     for n in SIZES:
         seconds, memory = fit(name, n)
-        if seconds < SHORT:  # once more: other routes are compiled at other sizes
+        if seconds < LONG:  # once more: loops are compiled at the first size that takes them
             again, held = fit(name, n)
-            seconds, memory = min(seconds, again), max(memory, held)
+            seconds, memory = min(seconds, again), min(memory, held)
         rows.append((name, n, round(seconds, 3), round(memory, 1)))
         if seconds > LONG:
             break
     print(json.dumps(rows))
+
+
+def known(path: Path) -> dict[str, list[list[Any]]]:
+    """Method -> the rows that the file holds."""
+    if not path.exists():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    return {name: [row for row in rows if row[0] == name] for name in {row[0] for row in rows}}
 
 
 def main() -> None:
@@ -93,15 +102,17 @@ def main() -> None:
         return
     from lowfold.methods.registry import REGISTRY
 
-    rows: dict[str, list[list[Any]]] = {}
-    for name in given.names or [entry.name for entry in REGISTRY]:
+    names = [entry.name for entry in REGISTRY]
+    rows = known(given.out)
+    for name in given.names or names:
         done = subprocess.run(
             [sys.executable, __file__, "--one", name], capture_output=True, text=True, check=False, cwd=ROOT
         )
         rows[name] = json.loads(done.stdout) if done.returncode == 0 else []
         print(name, rows[name] or done.stderr[-300:], flush=True)
         with given.out.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([HEADER, *(row for part in rows.values() for row in part)])
+            kept = [row for one in names for row in rows.get(one, [])]
+            csv.writer(file, lineterminator="\n").writerows([HEADER, *kept])
 
 
 if __name__ == "__main__":

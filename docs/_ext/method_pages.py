@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib
 import re
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import lowfold
 from lowfold.methods.registry import REGISTRY, Entry
 
 COSTS = Path(__file__).resolve().parents[1] / "costs.csv"  # written by tools/costs.py
+WHEN = tomllib.loads((Path(__file__).resolve().parents[1] / "when.toml").read_text(encoding="utf-8"))
 HEADER = ("method", "family", "preserves", "parameters", "inputs", "eigenvectors kept", "new points", "inverse")
 
 # Parameters that nearly every method has; the page names them once, above the table.
@@ -131,6 +133,11 @@ def _facts(entry: Entry) -> str:
     return table(rows[0], rows[1:])
 
 
+def _when(entry: Entry) -> str:
+    words = WHEN[entry.name]
+    return f"Use it\n: {words['use']}\n\nRather not\n: {words['avoid']}"
+
+
 def _parameters(entry: Entry) -> str:
     every = getattr(lowfold, entry.name).parameters.items()
     return "\n\n".join(f"`{name}` : {escape(one.kind())}\n: {escape(one.text) or '-'}" for name, one in every)
@@ -173,6 +180,7 @@ def page(entry: Entry, folder: Path) -> str:
     doc = docstring(getattr(lowfold, entry.name))
     sections = {
         "": body(doc),
+        "When to use it": _when(entry),
         "At a glance": _facts(entry),
         "On three data sets": _pictured(entry, folder),
         "Parameters turned up and down": turned(entry, folder),

@@ -24,6 +24,7 @@ TURNED: dict[str, tuple[str, tuple[tuple[str, tuple[Any, ...]], ...]]] = {
     "PCA": ("digits", (("normalization", ("natural", "unit")),)),
     "EMPCA": ("digits", (("max_iter", (1, 3, 100)),)),
     "RobustPCA": ("stray", (("method", ("pursuit", "l1", "low_rank")),)),
+    "MultilinearPCA": ("images", (("ranks", ([1, 2], [2, 2], [6, 6])),)),
     "RandomProjection": ("digits", (("kind", ("gaussian", "sign", "sparse")), ("random_state", (0, 1, 2)))),
     "LPP": ("digits", (K, ("scale", (100.0, 1000.0, 10000.0)))),
     "KernelLPP": ("roll", (K, ("gamma", (0.003, 0.03, 0.3)))),
@@ -34,6 +35,9 @@ TURNED: dict[str, tuple[str, tuple[tuple[str, tuple[Any, ...]], ...]]] = {
     "SparsePCA": ("digits", (("alpha", (0.1, 1.0, 10.0)),)),
     "KernelPCA": ("rings", (("gamma", (0.3, 3.0, 30.0)), ("kernel", ("linear", "poly", "rbf")))),
     "NonlinearPCA": ("rings", (("degree", (1, 2, 3)),)),
+    "ClassicalMDS": ("roll", (("metric", ("euclidean", "template", "angular")),)),
+    "WeightedMDS": ("judges", (("weights", ([1, 0], [1, 1], [0, 1])),)),
+    "ReplicatedMDS": ("judges", (("merge", ("mean", "rms")), ("method", ("classical", "metric", "nonmetric")))),
     "MetricMDS": ("roll", (("p", (1.0, 2.0, 4.0)), ("init", ("classical", "random")))),
     "NonmetricMDS": ("digits", (("ties", ("primary", "secondary")),)),
     "Isomap": ("roll", (K, ("conformal", (False, True)))),
@@ -63,9 +67,9 @@ def data(name: str, n: int) -> tuple[Any, Any, bool]:
     """Rows, colour, and whether the colours are classes."""
     from sklearn.datasets import load_digits
 
-    if name == "digits":
+    if name in ("digits", "images"):
         digits, labels = load_digits(n_class=5, return_X_y=True)
-        return digits[:n], labels[:n], True
+        return digits[:n].reshape(-1, *((8, 8) if name == "images" else (64,))), labels[:n], True
     if name == "rings":
         rings = lowfold.datasets.concentric_circles(n, noise=0.05, random_state=0)
         return rings.X, rings.labels, True
@@ -80,6 +84,8 @@ def data(name: str, n: int) -> tuple[Any, Any, bool]:
     if name == "uneven":  # most points at one end: what alpha is for
         kept = np.random.default_rng(0).random(n) < np.linspace(1, 0.15, n)[np.argsort(np.argsort(roll.color))]
         return roll.X[kept], roll.color[kept], False
+    if name == "judges":  # one sees the spiral, the other does not
+        return [lowfold.metrics.pairwise(roll.X[:, seen]) for seen in ([0, 2], [0, 1])], roll.color, False
     return roll.X, roll.color, False
 
 
@@ -110,11 +116,13 @@ def _draw(entry: Entry, path: Path) -> dict[str, Any]:
             if ax.get_legend():
                 ax.get_legend().remove()
     figure.savefig(path, dpi=80)
-    return {"points": len(X), "data": source}
+    return {"points": len(color), "data": source}
 
 
 WORDS = {
     "digits": "handwritten digits 0 to 4",
+    "images": "handwritten digits 0 to 4 as images",
+    "judges": "a Swiss roll, whose distances were measured twice: as seen from the end and as seen from the side",
     "rings": "two rings, one inside the other",
     "stray": "a flat cloud with one point in twenty far away",
     "curve": "an S-curve",

@@ -7,12 +7,15 @@ import importlib
 import importlib.util
 import re
 import tomllib
+import warnings
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import lowfold
+from lowfold._core.errors import LowfoldWarning
+from lowfold.methods.registry import REGISTRY
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -24,6 +27,11 @@ def code(text: str) -> str:
     fenced = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL)
     rest = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     return "\n".join([*fenced, *re.findall(r"`([^`\n]+)`", rest), *re.findall(r"^ {4}(\S.*)$", rest, re.MULTILINE)])
+
+
+def blocks(page: str) -> list[str]:
+    """The blocks of Python of a page."""
+    return re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(encoding="utf-8"), re.DOTALL)
 
 
 @PAGE
@@ -62,6 +70,39 @@ def test_commands_exist(page: Path) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text(encoding="utf-8")):
         assert link.startswith("generated/") or (page.parent / link).exists(), link
+
+
+@pytest.mark.extra("anndata")
+def test_lines_of_the_page_for_newcomers_run() -> None:
+    import anndata
+    from sklearn.datasets import load_digits
+
+    X = load_digits().data[:150]
+    lines = re.findall(
+        r"```python\n(.*?)```", (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert len(lines) == 7
+    for line in lines:
+        if "compare" in line:  # starts processes; tests/select has it
+            continue
+        found = {"lowfold": lowfold, "X": X, "adata": anndata.AnnData(X)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LowfoldWarning)
+            exec(compile(line, "coming-from.md", "exec"), found)
+        Y = found["Y"] if "Y" in found else found["adata"].obsm["X_diffusion_maps"]
+        assert Y.shape in {(150, 2), (150, 3)}
+
+
+def test_every_method_says_when_and_is_turned(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = tomllib.loads((ROOT / "docs" / "when.toml").read_text(encoding="utf-8"))
+    names = [entry.name for entry in REGISTRY]
+    assert list(words) == names
+    for name, said in words.items():
+        assert set(said) == {"use", "avoid"}
+        assert all(said[key].endswith(".") for key in said), name
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
+    assert set(importlib.import_module("turned").TURNED) == set(names)
 
 
 @pytest.fixture

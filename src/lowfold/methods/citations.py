@@ -1,7 +1,7 @@
 """The publications of every method as BibTeX: `lowfold cite isomap`, `lowfold.cite("Isomap")`, `model.cite()`.
 
-The entries stand in `publications.bib`; here is which method rests on which. Of a method that is not listed the
-registry's own line is made an entry.
+The entries stand in `publications.bib`; here is which method rests on which, and which option on what else: a model
+cites what it was asked to do. Of a method that is not listed the registry's own line is made an entry.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from lowfold.methods.registry import BY_NAME, Entry
 CITED: dict[str, tuple[str, ...]] = {
     "PCA": ("pearson1901", "hotelling1933"),
     "EMPCA": ("roweis1998", "tipping1999"),
-    "RobustPCA": ("croux2005", "kwak2008", "candes2011"),
+    "RobustPCA": ("croux2005", "hubert2005", "kwak2008", "locantore1999", "candes2011"),
     "MultilinearPCA": ("lu2008",),
     "RandomProjection": ("johnson1984", "achlioptas2003"),
     "LPP": ("he2003",),
     "KernelLPP": ("he2003",),
     "NPE": ("he2005",),
     "LinearLTSA": ("zhang2007",),
-    "ICA": ("hyvarinen2000",),
+    "ICA": ("hyvarinen2000", "lee1999infomax", "learnedmiller2003"),
     "NMF": ("lee1999",),
     "SparsePCA": ("zou2006",),
     "KernelPCA": ("schoelkopf1998",),
     "NonlinearPCA": ("vidal2016",),
     "ClassicalMDS": ("torgerson1952", "gower1966"),
-    "MetricMDS": ("kruskal1964", "deleeuw1977"),
+    "MetricMDS": ("kruskal1964", "deleeuw1977", "borg2005"),
     "NonmetricMDS": ("shepard1962", "kruskal1964b"),
     "WeightedMDS": ("carroll1970",),
     "ReplicatedMDS": ("borg2005", "wang2012"),
@@ -49,21 +49,53 @@ CITED: dict[str, tuple[str, ...]] = {
     "MVU": ("weinberger2006",),
     "LandmarkMVU": ("weinberger2005",),
     "SNE": ("hinton2002",),
-    "SymmetricSNE": ("cook2007",),
+    "SymmetricSNE": ("cook2007", "vandermaaten2008"),
     "TSNE": ("vandermaaten2008", "policar2024"),
-    "SpectralClustering": ("shi2000",),
+    "SpectralClustering": ("shi2000", "ng2001", "vonluxburg2007"),
+}
+
+INDEPENDENT = ("select", "independent", ("dsilva2018", "blau2017"))
+GEODESIC = (
+    ("landmarks", ..., ("desilva2003",)),
+    ("conformal", True, ("desilva2003",)),
+    ("shift", ..., ("choi2007", "wang2012")),
+)
+# Method -> (parameter, the value that rests on more or ... for any but the default, what it rests on).
+OPTIONS: dict[str, tuple[tuple[str, Any, tuple[str, ...]], ...]] = {
+    "DiffusionMaps": (
+        ("weights", "self_tuning", ("zelnik2004",)),
+        ("weights", "variable", ("berry2016",)),
+        ("target", ..., ("banisch2020",)),
+        ("scale", "slope", ("coifman2008",)),
+        INDEPENDENT,
+    ),
+    "Isomap": GEODESIC,
+    "ConformalIsomap": GEODESIC[2:],
+    "KernelIsomap": GEODESIC[:2],
+    "LandmarkIsomap": GEODESIC[2:],
+    "LocallyLinearIsomap": GEODESIC,
+    "LLE": (INDEPENDENT,),
+    "LaplacianEigenmaps": (INDEPENDENT,),
+    "MetricMDS": (("weights", "sammon", ("sammon1969",)),),
+    "ModifiedLLE": (INDEPENDENT,),
+    "RandomProjection": (("density", ..., ("li2006",)),),
+    "SpectralClustering": (
+        ("assign_labels", "discretize", ("yu2003",)),
+        ("assign_labels", "cluster_qr", ("damle2019",)),
+    ),
+    "TSNE": (("method", "fft", ("linderman2019",)),),
 }
 
 
 def cite(method: Any) -> str:
-    """BibTeX of the publications that a method rests on; a name, a class or a model.
+    """BibTeX of the publications that a method rests on; a name, a class or a model, which adds those of its options.
 
     >>> print(cite("LPP"))
     @inproceedings{he2003,
       author = {He, Xiaofei and Niyogi, Partha},
       title = {Locality preserving projections},
       booktitle = {Advances in Neural Information Processing Systems 16},
-      pages = {153-160},
+      pages = {153--160},
       year = {2003}
     }
     """
@@ -73,7 +105,20 @@ def cite(method: Any) -> str:
     if name not in CITED:
         return _from_registry(BY_NAME[name])
     found = entries()
-    return "\n\n".join(found[key] for key in CITED[name])
+    return "\n\n".join(found[key] for key in dict.fromkeys([*CITED[name], *_of_options(name, method)]))
+
+
+def _of_options(name: str, model: Any) -> list[str]:
+    """Keys for what a model was asked to do beyond its defaults; of a name or a class none."""
+    if isinstance(model, str | type):
+        return []
+    given, usual = model.get_params(deep=False), type(model)().get_params(deep=False)
+
+    def meant(parameter: str, value: Any) -> bool:
+        one = given.get(parameter)
+        return one is not usual.get(parameter) if value is ... else isinstance(one, type(value)) and one == value
+
+    return [key for parameter, value, keys in OPTIONS.get(name, ()) if meant(parameter, value) for key in keys]
 
 
 def _from_registry(entry: Entry) -> str:
