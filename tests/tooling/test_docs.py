@@ -93,6 +93,13 @@ def test_lines_of_the_page_for_newcomers_run() -> None:
         assert Y.shape in {(150, 2), (150, 3)}
 
 
+def test_blocks_of_the_theory_hold() -> None:
+    found: dict[str, object] = {}
+    for block in blocks("theory.md"):
+        exec(compile(block, "theory.md", "exec"), found)
+    assert "spread" in found
+
+
 def test_every_method_says_when_and_is_turned(monkeypatch: pytest.MonkeyPatch) -> None:
     words = tomllib.loads((ROOT / "docs" / "when.toml").read_text(encoding="utf-8"))
     names = [entry.name for entry in REGISTRY]
