@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import api_pages
+import decision
 import failures
 import figure_pages
 import measured
@@ -13,7 +14,15 @@ import method_pages
 import truth
 
 HERE = Path(__file__).resolve().parent.parent
-MAKERS = (failures.write, measured.write, method_pages.write, figure_pages.write, api_pages.write, truth.write)
+MAKERS = (
+    decision.write,
+    failures.write,
+    measured.write,
+    method_pages.write,
+    figure_pages.write,
+    api_pages.write,
+    truth.write,
+)
 
 
 def write_if_new(path: Path, text: str) -> None:
