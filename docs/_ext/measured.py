@@ -15,8 +15,8 @@ own, and writes `benchmarks/results/results.md` with the machine, the versions a
 made, failed or ran out of time is a row too.
 """
 
-NONE = """There are no results in the checkout that these pages were made from: run `make bench`, then `make docs`. Until
-then, what was measured for the landing page:
+NONE = """There are no results in the checkout that these pages were made from: run `make bench`, then `make docs`.
+Until then, what was measured for the landing page:
 
 {measured}
 """
