@@ -14,7 +14,7 @@ import pytest
 
 pytestmark = pytest.mark.timeout(60)  # a process of its own loads everything anew
 
-COMMAND = [sys.executable, "-c", "import sys; from lowfold.cli import main; sys.exit(main())"]
+COMMAND = [sys.executable, "-m", "lowfold"]
 
 
 def run(*args: str, stdin: str | None = None, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
