@@ -23,6 +23,7 @@ from lowfold._core.limits import Choice, Int, Limits, Real, check_limits
 from lowfold._core.random import generator
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
+from lowfold.apps._faces_check import tell_same_pictures
 from lowfold.apps._faces_file import read_model, write_model
 from lowfold.apps._light import LIGHTS, even_light
 from lowfold.lowrank._random_projection import random_matrix
@@ -150,6 +151,7 @@ class Eigenfaces:
         check_limits("Eigenfaces", given | {"metric": metric, "rule": rule, "keep": keep}, LIMITS)
         X, shape = _rows(images, image_shape)
         names = _names(persons, len(X))
+        tell_same_pictures(X, names)
         X = even_light(X, light, shape)
         rng = generator(random_state)
         plane = _plane(X, n_components, basis, kind, rng)
