@@ -154,6 +154,14 @@ def test_what_cannot_be_learned_is_said() -> None:
         Eigenfaces.fit(images, ["a"] * 6, n_components=3)
 
 
+def test_pictures_under_several_names_are_told() -> None:
+    images, who = album(5, persons=4, shots=4)
+    images[who == who[0]] = images[0]
+    images[-1] = images[0]
+    with pytest.warns(AccuracyWarning, match=r"same picture stands under several names \(1 such"):
+        Eigenfaces.fit(images, who, n_components=5)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -163,14 +171,6 @@ def test_what_cannot_be_learned_is_said() -> None:
         ({"basis": "pixels", "n_components": 0.5}, "needs basis='pca'"),
     ],
 )
-def test_pictures_under_several_names_are_told() -> None:
-    images, who = album(5, persons=4, shots=4)
-    images[who == who[0]] = images[0]
-    images[-1] = images[0]
-    with pytest.warns(AccuracyWarning, match=r"same picture stands under several names \(1 such"):
-        Eigenfaces.fit(images, who, n_components=5)
-
-
 def test_bad_options_end_in_words(options: dict, words: str) -> None:
     images, who = album(2, persons=3, shots=3)
     with pytest.raises(InvalidInput, match=words):

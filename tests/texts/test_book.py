@@ -42,6 +42,13 @@ def test_pca_of_the_square_is_an_isometry_and_of_closed_surfaces_is_none() -> No
         assert score(X, lowfold.PCA(2).fit_transform(X)) < 0.85
 
 
+@pytest.mark.parametrize(("height", "contains_axis"), [(2.0, False), (3.0, True)])
+def test_the_plane_of_an_s_curve_switches_with_its_length(height: float, contains_axis: bool) -> None:
+    """Figures 5.2 and 5.3: L^2 / 12 against the smaller variance of the S, 0.492, which is L = 2.43."""
+    X = datasets.s_curve(4000, height=height, random_state=0).X
+    assert (np.abs(lowfold.PCA(2).fit(X).components_[:, 1]).max() > 0.9) == contains_axis
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_degrees_and_volumes(seed: int) -> None:
     """Section 3.2.1: the degrees sum to twice the edges; the volume of a set is its inside and its boundary."""

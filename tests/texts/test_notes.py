@@ -185,3 +185,14 @@ def test_the_nonparametric_family_keeps_more_neighbours_of_a_roll_than_pca(seed:
         lowfold.LLE(2, n_neighbors=12),
     ):
         assert score(roll.coordinates, model.fit_transform(roll.X)) > plain + 0.05
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_similarities_lose_is_the_squares_of_the_eigenvalues_left_out(seed: int) -> None:
+    """Vidal, Ma and Sastry, Section 4.2.1: |Y Y' - A|^2 = sum of lambda_i^2, i > d, for a centred psd matrix A."""
+    X = np.random.default_rng(seed).normal(size=(40, 5))
+    A = (X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T
+    Y = lowfold.ClassicalMDS(2, metric="precomputed_similarity").fit_transform(A)
+    values = np.linalg.eigvalsh(A)[::-1]
+    assert np.isclose(((Y @ Y.T - A) ** 2).sum(), (values[2:] ** 2).sum())
+    assert np.abs(Y.sum(axis=0)).max() < 1e-9
