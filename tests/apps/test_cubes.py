@@ -143,6 +143,24 @@ def test_blocks_and_files_give_the_same_as_memory(tmp_path: Path, monkeypatch: p
         cube_features(data.cube, "pca", 40)
 
 
+def test_a_cube_beyond_the_budget_is_restored_block_by_block(tmp_path: Path) -> None:
+    data = scene(11)
+    names = [f"{w:.1f}" for w in data.wavelengths]
+    good = np.arange(40) != 3
+    found = cube_features(Cube(data.cube, names, good), "pca", 4)
+    whole = found.restore().values
+    with config_context(memory=100_000):
+        assert len(list(found.source.blocks())) > 3  # type: ignore[union-attr]
+        with pytest.raises(MemoryBudgetExceeded, match="path="):
+            found.restore()
+        written = found.restore(tmp_path / "r.hdr")
+    assert np.isnan(whole[:, :, 3]).all()
+    assert np.array_equal(np.where(written.values == written.ignore, np.nan, written.values), whole, equal_nan=True)
+    assert np.allclose(written.wavelengths, data.wavelengths, atol=0.1)
+    with pytest.raises(FileProblem):
+        found.restore(tmp_path / "r.hdr")
+
+
 def test_natural_colours_are_taken_where_the_wavelengths_have_them() -> None:
     data = scene(10)
     names = [f"{w:.1f}" for w in data.wavelengths]

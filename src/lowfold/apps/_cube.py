@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lowfold._core.config import get_config
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import Floats
 from lowfold.datasets._file_table import existing_file, parsing, refuse
@@ -18,6 +19,7 @@ from lowfold.datasets._read_envi import band_names, open_envi
 from lowfold.datasets._write_envi import write_envi
 
 BLOCK_BYTES = 64_000_000
+COPIES = 4  # of a block at one time: as it was read, in float64, its used cells, and what is made of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +92,7 @@ class Cube:
 
     def blocks(self) -> Iterator[tuple[slice, NDArray[np.bool_], Floats]]:
         """Lines, which of their cells are used (lines, samples), and the good bands of all of them in float64."""
-        lines, samples, bands = self.shape
-        step = max(1, BLOCK_BYTES // (8 * samples * bands))
-        for start in range(0, lines, step):
-            part = slice(start, min(start + step, lines))
+        for part in self._parts():
             rows = np.asarray(self.values[part], dtype=np.float64)[:, :, self.good_bands]
             used = np.asarray(np.isfinite(rows).all(axis=2))
             if self.ignore is not None:
@@ -110,13 +109,18 @@ class Cube:
 
     def write(self, path: str | Path, *, description: str = "lowfold", overwrite: bool = False) -> None:
         """Write as ENVI (float32), with wavelengths and map projection."""
+        self.write_blocks(path, self._all(), description=description, overwrite=overwrite)
+
+    def write_blocks(
+        self, path: str | Path, blocks: Iterator[NDArray[Any]], *, description: str, overwrite: bool = False
+    ) -> None:
+        """The same of other values of these cells and bands, given as blocks of lines."""
         waves = self.wavelengths
         names = self.names if waves is None else None
         ignore = -9999.0 if self.ignore is None else self.ignore
-        blocks = (np.where(np.isfinite(rows), rows, ignore) for rows in self._all())
         write_envi(
             path,
-            blocks,
+            (np.where(np.isfinite(rows), rows, ignore) for rows in blocks),
             self.shape,
             names=names,
             wavelengths=None if waves is None else list(waves),
@@ -127,9 +131,13 @@ class Cube:
         )
 
     def _all(self) -> Iterator[NDArray[Any]]:
+        yield from (np.asarray(self.values[part]) for part in self._parts())
+
+    def _parts(self) -> Iterator[slice]:
+        """Lines of one block after the other, as many as the budget has room for."""
         lines, samples, bands = self.shape
-        step = max(1, BLOCK_BYTES // (8 * samples * bands))
-        yield from (np.asarray(self.values[start : start + step]) for start in range(0, lines, step))
+        step = max(1, int(min(BLOCK_BYTES, get_config().memory // COPIES)) // (8 * samples * bands))
+        yield from (slice(start, min(start + step, lines)) for start in range(0, lines, step))
 
 
 def _good_bands(header: dict[str, str], bands: int, path: object) -> NDArray[np.bool_]:

@@ -62,19 +62,29 @@ class Features:
     source: Cube | None = None
     center: str = "pixels"
 
-    def restore(self) -> Cube:
-        """The cube as its features tell it: noise that they do not hold is gone. Bad bands are NaN."""
+    def restore(self, path: str | Path | None = None, *, overwrite: bool = False) -> Cube:
+        """The cube as its features tell it: noise that they do not hold is gone. Bad bands are NaN.
+
+        With `path` it is written there as ENVI, block by block, for cubes that do not fit into memory.
+        """
         if self.back is None or self.mean is None or self.source is None:
             raise InvalidInput("only the features of a linear map, pca or mnf, lead back to spectra")
+        if path is not None:
+            self.source.write_blocks(path, self._restored(), description="restored by lowfold", overwrite=overwrite)
+            return Cube.read(path)
         lines, samples, bands = self.source.shape
-        require(4.0 * lines * samples * bands, "the restored cube", "restore a part of the lines")
-        out = np.full((lines, samples, bands), np.nan, dtype=np.float32)
+        require(4.0 * lines * samples * bands, "the restored cube", "give path=, and it is written block by block")
+        return replace(self.source, values=np.concatenate(list(self._restored())))
+
+    def _restored(self) -> Iterator[NDArray[np.float32]]:
+        assert self.source is not None
         for part, used, rows in self.source.blocks():
             own = rows[used].mean(axis=1, keepdims=True) if self.center == "bands" else 0.0
-            made = np.full(rows.shape, np.nan)
+            made = np.full(rows.shape, np.nan, dtype=np.float32)
             made[used] = self.mean + own + np.asarray(self.cube.values[part], dtype=np.float64)[used] @ self.back
-            out[part][:, :, self.source.good_bands] = made
-        return replace(self.source, values=out)
+            out = np.full((*rows.shape[:2], self.source.shape[2]), np.nan, dtype=np.float32)
+            out[:, :, self.source.good_bands] = made
+            yield out
 
 
 def cube_features(

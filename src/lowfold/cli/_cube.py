@@ -79,9 +79,7 @@ def cube(
         if clusters is not None and cluster_map is not None:
             _groups(features, clusters, cluster_map, random_state, overwrite=overwrite)
         if restore is not None:
-            features.restore().write(
-                restore, description=f"restored by lowfold cube --method {method}", overwrite=overwrite
-            )
+            features.restore(restore, overwrite=overwrite)
         lines, samples, bands = scene.shape
         used = "" if scene.good_bands is None or scene.good_bands.all() else f" ({int(scene.good_bands.sum())} used)"
         shown = ", ".join(f"{value:.4g}" for value in features.values[:6])
