@@ -116,3 +116,12 @@ def test_graphs_of_networkx() -> None:
     assert np.allclose(ours.fit_transform(G), ours.fit_transform(W))
     with pytest.raises(InvalidInput, match="needs the points themselves"):
         lowfold.PCA(1).fit(G)
+
+
+def test_a_sparse_graph_read_as_rows_is_told() -> None:
+    ring = lowfold.graph.Graph.from_edges(30, [[i, (i + 1) % 30] for i in range(30)]).to_scipy()
+    with pytest.warns(RepairWarning, match="if it is a graph, pass metric='precomputed'"):
+        lowfold.LaplacianEigenmaps(2, n_neighbors=5, on_shortcut="ignore").fit(ring)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RepairWarning)
+        lowfold.LaplacianEigenmaps(2, metric="precomputed", weights="binary").fit(ring)

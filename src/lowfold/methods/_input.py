@@ -235,7 +235,19 @@ def _sparse_points(method: Any, X: Any, metric: Any, allowed: bool) -> Points:
             "takes sparse ones, or pass X.toarray(). A sparse matrix of distances needs metric='precomputed'"
         )
     rows = SparseRows(csr_array(read_points(method, X, reset=True, least=2, sparse=True)))
+    _tell_graph(rows.csr)
     return Points(rows, sparse_metric(metric))  # type: ignore[arg-type]
+
+
+def _tell_graph(A: csr_array) -> None:
+    """Rows of features are hardly ever square and symmetric, with nothing on the diagonal or negative; graphs are."""
+    if A.shape[0] != A.shape[1] or A.diagonal().any() or A.data.min(initial=0.0) < 0 or (A != A.T).nnz:
+        return
+    warn(
+        "X is a square symmetric sparse matrix without a diagonal, and is read as rows of features; if it is a graph, "
+        f"pass metric='precomputed' (its values are lengths) or metric={AFFINITY!r} (they are weights)",
+        RepairWarning,
+    )
 
 
 def as_trained_rows(method: Any, X: Any, trained: Any) -> Any:
