@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import method_pictures
 import numpy as np
 from cache import drawn
 from method_pictures import panel
@@ -79,5 +80,5 @@ def _draw(path: Path) -> dict[str, Any]:
 
 def write(folder: Path) -> dict[str, str]:
     """Draw it; the page itself is written by hand."""
-    drawn(folder, "which", _draw, Path(__file__))
+    drawn(folder, "which", _draw, Path(__file__), Path(method_pictures.__file__))
     return {}

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import method_pictures
 import numpy as np
 from cache import drawn
 from markup import fenced
 from method_pictures import panel
 
 import lowfold
+
+DRAWING = (Path(__file__), Path(method_pictures.__file__))
 
 
 @dataclass(frozen=True)
@@ -146,7 +149,7 @@ def _finding(case: Case, X: Any) -> str:
 
 
 def _section(case: Case, folder: Path) -> str:
-    notes = drawn(folder, f"wrong_{case.key}", lambda path: _draw(case, path), Path(__file__))
+    notes = drawn(folder, f"wrong_{case.key}", lambda path: _draw(case, path), *DRAWING)
     said = fenced("\n".join(notes["said"]), "text") if notes["said"] else "nothing while it is fitted."
     parts = [
         f"## {case.title}",

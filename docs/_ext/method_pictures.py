@@ -60,6 +60,8 @@ def panel(ax: Any, Y: Any, color: Any, *, classes: bool = False) -> None:
     ax.set(xlabel="", ylabel="", xticks=[], yticks=[])
     if hasattr(ax, "set_zlabel"):
         ax.set(zlabel="", zticks=[])
+    else:  # a strip ten times as long as wide is shown as one, here where pictures stand side by side
+        ax.set_aspect("equal", adjustable="datalim")
 
 
 def _draw(entry: Entry, path: Path) -> dict[str, Any]:

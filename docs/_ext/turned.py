@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import method_pictures
 import numpy as np
 from cache import drawn
 from method_pictures import HEIGHT, panel
@@ -15,6 +16,7 @@ from method_pictures import HEIGHT, panel
 import lowfold
 from lowfold.methods.registry import Entry
 
+DRAWING = (Path(__file__), Path(method_pictures.__file__))
 K: tuple[str, tuple[Any, ...]] = ("n_neighbors", (5, 10, 25))
 FEWER = {"SNE": 100, "SymmetricSNE": 100, "MVU": 100, "LandmarkMVU": 200}
 USUAL = 300
@@ -136,7 +138,7 @@ def picture(entry: Entry, folder: Path) -> str:
     if entry.name not in TURNED:
         return ""
     name = f"turned_{entry.module}"
-    said = drawn(folder, name, lambda path: _draw(entry, path), Path(__file__))
+    said = drawn(folder, name, lambda path: _draw(entry, path), *DRAWING)
     names = ", ".join(f"`{parameter}`" for parameter, _ in TURNED[entry.name][1])
     return (
         f"{said['points']} points of {WORDS[said['data']]}; everything else as it comes.\n\n"
