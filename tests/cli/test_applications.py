@@ -71,7 +71,9 @@ def test_images_are_put_in_order_and_in_a_plane(tmp_path: Path, capsys: pytest.C
     frames, strip = str(tmp_path / "frames"), tmp_path / "strip.png"
     assert main(["order", frames, "--closed", "yes", "--picture", str(strip), "--out", str(tmp_path / "o.csv")]) == 0
     assert "a ring" in capsys.readouterr().err
-    rows = np.loadtxt(tmp_path / "o.csv", delimiter=",", skiprows=1, usecols=(0, 1))
+    assert (tmp_path / "o.csv").read_text(encoding="utf-8").startswith("place,row,")
+    assert all(line.split(",")[1].isdigit() for line in (tmp_path / "o.csv").read_text(encoding="utf-8").split()[1:])
+    rows = np.loadtxt(tmp_path / "o.csv", delimiter=",", skiprows=1, usecols=(1, 0))
     assert sorted(rows[:, 0].astype(int).tolist()) == list(range(40))
     assert np.all(np.diff(rows[:, 1]) >= 0)
     assert main(["reveal", frames, "--picture", str(tmp_path / "plane.png"), "-q"]) == 0

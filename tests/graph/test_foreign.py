@@ -8,8 +8,19 @@ from scipy.sparse import coo_array, csr_array
 
 import lowfold
 from lowfold._core.errors import InvalidInput
-from lowfold.graph import Graph, Weights, as_graph, components, geodesics, laplacian
+from lowfold.graph import (
+    Graph,
+    Weights,
+    as_graph,
+    choose_landmarks,
+    components,
+    geodesics,
+    laplacian,
+    normalized_laplacian,
+    random_walk,
+)
 from lowfold.graph._components import is_connected
+from lowfold.kernels import gaussian
 
 nx = pytest.importorskip("networkx")
 
@@ -35,6 +46,22 @@ def test_its_laplacian_and_components() -> None:
     assert is_connected(G)
     G.remove_nodes_from([(2, j) for j in range(7)])
     assert np.bincount(components(G)).tolist() == [21, 14]
+
+
+@pytest.mark.parametrize("function", [laplacian, normalized_laplacian, random_walk])
+def test_a_graph_without_weights_is_answered_with_how_to_weigh_it(function) -> None:
+    for graph in (grid(), nx.to_scipy_sparse_array(grid()), as_graph(grid())):
+        with pytest.raises(InvalidInput, match=r"Weights\.unit"):
+            function(graph)
+        function(Weights.unit(graph))
+
+
+def test_weights_and_landmarks_of_foreign_graphs() -> None:
+    G = grid()
+    own = as_graph(G)
+    for graph in (G, nx.to_scipy_sparse_array(G, weight="length")):
+        assert np.array_equal(gaussian(graph, scale=2.0).values, gaussian(own, scale=2.0).values)
+        assert np.array_equal(choose_landmarks(graph, 5), choose_landmarks(own, 5))
 
 
 def test_lengths_are_length_then_weight_then_one() -> None:

@@ -37,6 +37,7 @@ SINGULAR = 1e-12  # the same of variances, where a covariance is inverted
 RGB_NM = (660.0, 550.0, 470.0)  # what red, green and blue look like to the eye
 STRETCH = (0.02, 0.98)  # quantiles of a channel that become black and white
 SHOWN = 100_000  # cells from which quantiles are taken
+PLACED = 2048  # cells placed at one time: a method may hold a row as long as the sample for each of them
 
 LIMITS: Limits = {"n_components": (Int(1),), "center": (Choice(CENTERS),), "sample": (Int(10),)}
 
@@ -137,7 +138,7 @@ def cube_features(
         model = model_of(method, n_components, parameters).fit(_sampled(cube, sample, random_state))
         values = np.asarray(getattr(model, "eigenvalues_", np.empty(0)), dtype=np.float64)
         found = Features(cube, values, model=model)
-        apply = model.transform
+        apply = _in_parts(model.transform)
     return replace(found, cube=_mapped(cube, apply, n_components, path, overwrite), source=cube)
 
 
@@ -271,6 +272,13 @@ def _linear_map(found: Features, center: str) -> Callable[[Floats], Floats]:
         return np.asarray((rows - own - mean) @ weights.T)
 
     return apply
+
+
+def _in_parts(transform: Callable[[Floats], Any]) -> Callable[[Floats], Floats]:
+    """The answer for a cell does not depend on the others, so that few of them can be placed at a time."""
+    return lambda rows: np.concatenate(
+        [np.asarray(transform(rows[start : start + PLACED])) for start in range(0, len(rows), PLACED)]
+    )
 
 
 # Cells --------------------------------------------------------------------------------------------------------------

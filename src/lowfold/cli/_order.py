@@ -39,10 +39,8 @@ def order(
 ) -> None:
     """Put a shuffled collection that depends on one parameter in its order.
 
-    The table has a row for each item, first to last: its number from 0, and its place along the sequence from 0 to 1.
+    The table has a row for each item, first to last: its place along the sequence from 0 to 1, and its number from 0.
     """
-    import numpy as np
-
     from lowfold.apps import order_collection
     from lowfold.cli._data import carried, read_input, refuse_existing, tell, write_output
     from lowfold.cli._values import parse_settings, parse_value
@@ -59,9 +57,10 @@ def order(
             from lowfold.viz import filmstrip
 
             filmstrip(_images(table, file), found.order, most=most, path=picture)
-        columns = ["row", "place"]
-        values = np.column_stack([found.order, found.place[found.order]])
-        aside = {name: kept[found.order] for name, kept in carried(table, columns).items()}
+        columns = ["place"]
+        values = found.place[found.order][:, None]
+        aside = {name: kept[found.order] for name, kept in carried(table, ["row", *columns]).items()}
+        aside = {"row": found.order, **aside}  # a whole number, which a column beside `place` would not stay
         if out is not None or picture is None:
             write_output(out or "-", values, columns, aside, overwrite=overwrite, quiet=quiet)
         kind = "a ring" if found.closed else "an open sequence"

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
+from lowfold.graph._foreign import as_graph
 from lowfold.graph._geodesics import geodesics
 from lowfold.graph._source import Blocks, Measured, Pairs, Source
 from lowfold.graph._types import Graph
@@ -28,6 +29,7 @@ def choose_landmarks(
     graph without points they are geodesics, one row per landmark.
     """
     run = run or Run()
+    where = where if hasattr(where, "n") else as_graph(where)  # type: ignore[assignment] # of NetworkX or SciPy
     n = where.n
     if np.ndim(landmarks) == 1:
         return _given(np.asarray(landmarks), n)

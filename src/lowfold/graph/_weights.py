@@ -94,6 +94,7 @@ class Weights:
 
 def laplacian(weights: Weights) -> SparseOperator:
     """L = D - W. Self-loops change D but not L: L_ii = d_i - w_ii."""
+    _known(weights)
     d = weights.volumes() - weights.loops
     device = holding(weights.values)
     if device is not None:
@@ -106,6 +107,7 @@ def laplacian(weights: Weights) -> SparseOperator:
 
 def normalized_laplacian(weights: Weights) -> SparseOperator:
     """D^-1/2 L D^-1/2, with 0 in the row of an isolated vertex; spectrum in [0, 2]."""
+    _known(weights)
     d = weights.volumes()
     s = np.where(d > 0, 1.0 / np.sqrt(np.where(d > 0, d, 1.0)), 0.0)
     return laplacian(weights).scaled(s)
@@ -113,9 +115,19 @@ def normalized_laplacian(weights: Weights) -> SparseOperator:
 
 def random_walk(weights: Weights) -> csr_array:
     """P = D^-1 W: rows sum to 1 (to 0 at an isolated vertex). Not symmetric."""
+    _known(weights)
     d = weights.volumes()
     inverse = np.where(d > 0, 1.0 / np.where(d > 0, d, 1.0), 0.0)
     return csr_array(diags_array(inverse, format="csr") @ weights.matrix())
+
+
+def _known(weights: object) -> None:
+    """Of a graph without weights the lengths may be meant, or 1 for every edge: the caller says which."""
+    if not isinstance(weights, Weights):
+        raise InvalidInput(
+            f"weights must be Weights; got {type(weights).__name__}: of a graph of lowfold, NetworkX or SciPy make "
+            "lowfold.graph.Weights.unit(graph), every edge 1, or lowfold.kernels.gaussian(graph, scale=...)"
+        )
 
 
 def laplacian_factor(weights: Weights, *, normalized: bool = True) -> csr_array:

@@ -11,6 +11,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.rounding import LARGEST_EXPONENT, ROUNDING
 from lowfold._core.types import Floats
 from lowfold._cuda._device import holding
+from lowfold.graph._foreign import as_graph
 from lowfold.graph._types import Graph
 from lowfold.graph._weights import Weights
 
@@ -42,6 +43,7 @@ def gaussian(graph: Graph, *, scale: float, loops: float = 0.0) -> Weights:
     """w_ij = exp(-d_ij^2 / scale) on edges; `loops` on the diagonal."""
     if not scale > 0:
         raise InvalidInput(f'scale must be a number above 0, in squared units of length, or "auto"; got {scale!r}')
+    graph = as_graph(graph)  # type: ignore[assignment] # of NetworkX or SciPy
     device = holding(graph.lengths)
     if device is not None and scale > SAFE * float(graph.lengths.max(initial=0.0)) ** 2:
         values = device.remembered(device.xp.exp(-(device.put(graph.lengths) ** 2) / scale))
