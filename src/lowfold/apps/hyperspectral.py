@@ -78,13 +78,16 @@ class Features:
         return replace(self.source, values=np.concatenate(list(self._restored())))
 
     def _restored(self) -> Iterator[NDArray[np.float32]]:
-        assert self.source is not None
-        for part, used, rows in self.source.blocks():
+        mean, back, source = self.mean, self.back, self.source
+        assert mean is not None
+        assert back is not None
+        assert source is not None
+        for part, used, rows in source.blocks():
             own = rows[used].mean(axis=1, keepdims=True) if self.center == "bands" else 0.0
             made = np.full(rows.shape, np.nan, dtype=np.float32)
-            made[used] = self.mean + own + np.asarray(self.cube.values[part], dtype=np.float64)[used] @ self.back
-            out = np.full((*rows.shape[:2], self.source.shape[2]), np.nan, dtype=np.float32)
-            out[:, :, self.source.good_bands] = made
+            made[used] = mean + own + np.asarray(self.cube.values[part], dtype=np.float64)[used] @ back
+            out = np.full((*rows.shape[:2], source.shape[2]), np.nan, dtype=np.float32)
+            out[:, :, source.good_bands] = made
             yield out
 
 

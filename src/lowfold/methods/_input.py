@@ -241,7 +241,7 @@ def _sparse_points(method: Any, X: Any, metric: Any, allowed: bool) -> Points:
 
 def _tell_graph(A: csr_array) -> None:
     """Rows of features are hardly ever square and symmetric, with nothing on the diagonal or negative; graphs are."""
-    if A.shape[0] != A.shape[1] or A.diagonal().any() or A.data.min(initial=0.0) < 0 or (A != A.T).nnz:
+    if A.shape[0] != A.shape[1] or A.diagonal().any() or A.data.min(initial=0.0) < 0 or (A - csr_array(A.T)).nnz:
         return
     warn(
         "X is a square symmetric sparse matrix without a diagonal, and is read as rows of features; if it is a graph, "
