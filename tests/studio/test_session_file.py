@@ -20,12 +20,14 @@ from lowfold.studio._task_data import read
 
 
 @pytest.fixture
-def saved(tmp_path: Path) -> tuple[Path, np.ndarray[Any, Any]]:
+def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, np.ndarray[Any, Any]]:
     col, out = tmp_path / "col", tmp_path / "run"
     col.mkdir()
     out.mkdir()
-    source = {"kind": "set", "name": "moons", "n": 40, "noise": 0.0, "seed": 0}
-    read(lambda said: None, source, folder=str(tmp_path / "data"), columns=str(col))
+    source = {"kind": "set", "name": "moons", "n": 90, "noise": 0.0, "seed": 0}
+    monkeypatch.setattr("lowfold.studio._task_data.MOST_ROWS", 40)
+    options = {"folder": str(tmp_path / "data"), "columns": str(col), "standardize": "unit"}
+    read(lambda said: None, source, **options)
     Y = np.random.default_rng(0).normal(size=(40, 2))
     np.save(out / "embedding.npy", Y)
     lowfold.save(out / "model.lowfold", lowfold.PCA(2).fit(Y))
@@ -34,7 +36,7 @@ def saved(tmp_path: Path) -> tuple[Path, np.ndarray[Any, Any]]:
         "invertible": True, "edges": None, "edges_total": 0, "colours": {}, "out": str(out), "columns": str(col),
         "picture": [asdict(one) for one in _columns.places(col, Y)],
     }  # fmt: skip
-    write_session(tmp_path / "moons.studio", tmp_path / "data", [run])
+    write_session(tmp_path / "moons.studio", tmp_path / "data", [run], {"points": 40, "done": True})
     return tmp_path / "moons.studio", Y
 
 
@@ -52,6 +54,11 @@ def test_it_comes_back(saved: tuple[Path, Any], tmp_path: Path) -> None:
     assert np.array_equal(np.load(Path(run["out"]) / "embedding.npy"), Y)
     assert lowfold.load(Path(run["out"]) / "model.lowfold").embedding_.shape == (40, 2)
     assert all((tmp_path / "col2" / one["hash"]).is_file() for one in run["picture"])
+    assert found["look"] == {"points": 40, "done": True}
+    rows, x1 = np.load(tmp_path / "data2" / "rows.npy"), column(tmp_path / "data2", "x1")
+    assert np.allclose(
+        lowfold.datasets.moons(90, random_state=0).X[rows, 0], x1, rtol=1e-14
+    )  # in the units of the source
     classes = column(tmp_path / "data2", "class")
     assert classes is not None
     assert len(np.unique(classes)) == 2

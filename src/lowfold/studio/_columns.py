@@ -72,6 +72,11 @@ def places(folder: Path, Y: NDArray[Any], rows: NDArray[np.int64] | None = None,
     return found
 
 
+def whole(folder: Path, values: NDArray[Any]) -> Column:
+    """Whole numbers as they are."""
+    return Column(_write(folder, values.astype("<u4")), "whole", len(values))
+
+
 def pairs(folder: Path, edges: NDArray[Any]) -> tuple[Column, int]:
     """Edges, or as many of them as are drawn; and how many there are."""
     total = len(edges)

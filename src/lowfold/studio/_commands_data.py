@@ -12,6 +12,7 @@ from lowfold.studio import _protocol as say
 from lowfold.studio._jobs import JobFailed
 from lowfold.studio._protocol import Column, DataInfo, RunInfo, StageInfo
 from lowfold.studio._session import Session
+from lowfold.studio._stored import column, stored
 
 MOST_POINTS = 2_000_000  # of a built-in set
 SESSION = ".studio"
@@ -51,6 +52,7 @@ def _put(session: Session, number: str, found: dict[str, Any]) -> None:
         if name in session.jobs:
             session.pool.stop(session.jobs[name])
     old, session.look = session.data, None
+    session.asked.clear()
     found = {key: value for key, value in found.items() if key != "warnings"}
     session.data = DataInfo(
         id=number,
@@ -59,6 +61,7 @@ def _put(session: Session, number: str, found: dict[str, Any]) -> None:
             "columns": [say.ColumnInfo(**one) for one in found["columns"]],
             "colours": dict(zip(found["colours"], session.register(list(found["colours"].values())))),
             "picture": session.register(found["picture"]),
+            "rows": session.register([found["rows"]])[0] if found["rows"] else None,
         },
     )
     if old is not None:
@@ -70,13 +73,17 @@ def _put(session: Session, number: str, found: dict[str, Any]) -> None:
 
 async def assign(session: Session, command: say.Assign) -> None:
     """The same source again, with columns in other roles."""
-    if session.data is None or session.source is None:
+    if session.data is None:
         raise InvalidInput("there are no data yet")
+    if session.source is None:
+        raise InvalidInput("a saved session holds its data as they were read; open their file to read it another way")
     known = {one.name for one in session.data.columns}
     for name, role in command.roles.items():
         if name not in known or role not in ("data", "label", "colour", "ignored"):
             raise InvalidInput(f"{name!r} cannot be given the role {role!r}")
-    await read(session, session.source, roles=command.roles, missing=command.missing, matrix=command.matrix)
+    header = stored(session.data_folder()).header if command.header == "same" else command.header
+    options = {"missing": command.missing, "matrix": command.matrix, "standardize": command.standardize}
+    await read(session, session.source, roles=command.roles or None, header=header, **options)
 
 
 async def open_file(session: Session, path: Path, name: str) -> None:
@@ -90,6 +97,8 @@ async def open_file(session: Session, path: Path, name: str) -> None:
 async def take_upload(session: Session, command: say.Take) -> None:
     """What was uploaded, as the data."""
     await open_file(session, *session.uploads.content(command.batch))
+    session.uploads.forget(session.batch)
+    session.batch = command.batch  # which can be read again, with other roles
 
 
 async def reopen(session: Session, path: Path) -> None:
@@ -107,7 +116,8 @@ async def reopen(session: Session, path: Path) -> None:
     except JobFailed as error:
         raise InvalidInput(str(error)) from None
     _put(session, number, found["data"])
-    session.source = None
+    session.source, session.look = None, found["look"]
+    session.tell(say.Looked(session.look))
     for run in found["runs"]:
         _reopened(session, run)
 
@@ -130,6 +140,7 @@ def _reopened(session: Session, run: dict[str, Any]) -> None:
         measured=run["measured"],
         colours=dict(zip(run["colours"], session.register(list(run["colours"].values())))),
         stability=run["stability"],
+        placed=run["placed"],
         invertible=run["invertible"],
         stages=[StageInfo(**stage) for stage in run["stages"]],
     )
@@ -140,15 +151,15 @@ def _reopened(session: Session, run: dict[str, Any]) -> None:
 async def colour(session: Session, command: say.Colour) -> Column:
     """A column of the table."""
     from lowfold.studio import _columns
-    from lowfold.studio._stored import column
 
-    folder = session.data_folder()
-    values = await asyncio.to_thread(column, folder, command.name)
-    if values is None:
-        raise InvalidInput(f"there is no column {command.name!r}")
-    found = await asyncio.to_thread(_columns.any_column, session.folder / "col", values)
-    session.columns.add(found.hash)
-    return found
+    if command.name not in session.asked:
+        values = await asyncio.to_thread(column, session.data_folder(), command.name)
+        if values is None:
+            raise InvalidInput(f"there is no column {command.name!r}")
+        found = await asyncio.to_thread(_columns.any_column, session.folder / "col", values)
+        session.columns.add(found.hash)
+        session.asked[command.name] = found
+    return session.asked[command.name]
 
 
 async def look(session: Session, command: say.Look) -> None:

@@ -40,7 +40,10 @@ async def place(session: Session, command: say.Place) -> None:
     run = _finished(session, command.run)
     path, name = session.uploads.content(command.batch)
     task = {"do": "place", "folder": str(session.data_folder()), "out": str(session.out[run.id]), "path": str(path)}
-    found = await session.words(session.job("place", task, lane="ask"))
+    try:
+        found = await session.words(session.job("place", task, lane="ask"))
+    finally:
+        session.uploads.forget(command.batch)
     run.placed = [*run.placed, {**found, "name": name}]
     session.told(run)
 
@@ -51,7 +54,8 @@ async def invert(session: Session, command: say.Invert) -> Any:
     points = command.points
     if not 1 <= len(points) <= ASKED_AT_ONCE or any(len(one) not in (1, 2, 3) for one in points):
         raise InvalidInput(f"1 to {ASKED_AT_ONCE} places of 1 to 3 coordinates can be asked for at once")
-    task = {"do": "invert", "out": str(session.out[run.id]), "points": points}
+    folder = str(session.data_folder())
+    task = {"do": "invert", "folder": folder, "out": str(session.out[run.id]), "points": points}
     return await session.words(session.job("invert", task, lane="ask"))
 
 
@@ -73,6 +77,7 @@ async def export(session: Session, command: say.Export) -> Any:
         "rows": command.rows,
         "run": plain(run) if run else {},
         "runs": [_whole(session, one, number) for number, one in enumerate(done)],
+        "look": session.look,
     }
     found = await session.words(session.job("export", task, lane="ask"))
     assert session.data is not None

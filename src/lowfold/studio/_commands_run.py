@@ -34,7 +34,7 @@ def _task(session: Session, do: str, command: say.Plan | say.Tune) -> dict[str, 
 
 async def tune(session: Session, command: say.Tune) -> Any:
     """The parameters that `tune` chooses."""
-    return await session.words(session.job("tune", _task(session, "tune", command)))
+    return await session.words(session.job("tune", {**_task(session, "tune", command), "names": command.names}))
 
 
 async def start(session: Session, command: say.Start) -> dict[str, str]:

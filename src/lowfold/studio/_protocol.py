@@ -19,11 +19,12 @@ Json = dict[str, Any]
 class Column:
     """Numbers of all points as the page fetches them: /col/<hash>, little-endian.
 
-    kind   "steps": 16-bit steps from low to high, 65535 for none; "codes": bytes, places in `names`; "pairs": 32-bit
+    kind   "steps": 16-bit steps from low to high, 65535 for none; "codes": bytes, places in `names`;
+    "pairs", "whole": 32-bit
     """
 
     hash: str
-    kind: Literal["steps", "codes", "pairs"]
+    kind: Literal["steps", "codes", "pairs", "whole"]
     n: int
     low: float = 0.0
     high: float = 1.0
@@ -43,7 +44,11 @@ class ColumnInfo:
 
 @dataclass(frozen=True)
 class DataInfo:
-    """The data that are loaded. `shape` is that of an image in a row; `item` says how a row is best shown."""
+    """The data that are loaded. `shape` is that of an image in a row; `item` says how a row is best shown.
+
+    `missing` values are there still; of `gaps` in the source, `filled` says what was done. `rows` are the places in the
+    source, where rows were left out. `header`: whether names come from the first line; None where there are no lines.
+    """
 
     id: str
     name: str
@@ -53,13 +58,18 @@ class DataInfo:
     columns: list[ColumnInfo]
     more_columns: int
     notices: list[str]
-    item: Literal["image", "curve", "row"]
+    item: Literal["image", "curve", "words", "row"]
     shape: list[int]
     low: float
     high: float
     colours: dict[str, Column]
     missing: int
     dropped: int
+    gaps: int
+    filled: str
+    standardize: str
+    header: bool | None
+    rows: Column | None
     matrix: bool
     square: bool
     picture: list[Column]
@@ -162,12 +172,14 @@ class Take:
 
 @dataclass(frozen=True)
 class Assign:
-    """Change what the columns are for. `missing`: keep rows with missing values, or leave them out."""
+    """Change what the columns are for (no roles: as at first), what is done with missing values, and so on."""
 
     id: int
     roles: dict[str, str]
-    missing: Literal["keep", "drop"]
+    missing: Literal["keep", "drop", "mean"]
     matrix: bool
+    standardize: Literal["none", "unit", "robust"]
+    header: Literal["same", "yes", "no"]
 
 
 @dataclass(frozen=True)
@@ -197,11 +209,12 @@ class Start:
 
 @dataclass(frozen=True)
 class Tune:
-    """Choose the parameters that `tune` can choose."""
+    """Choose the parameters of these names by `tune`."""
 
     id: int
     method: str
     params: Json
+    names: list[str]
 
 
 @dataclass(frozen=True)

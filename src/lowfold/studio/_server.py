@@ -30,7 +30,7 @@ from lowfold.studio._commands_data import open_file
 from lowfold.studio._guard import Guard, Keys
 from lowfold.studio._protocol import Answer, Refused
 from lowfold.studio._session import Session
-from lowfold.studio._stored import matrix
+from lowfold.studio._stored import in_units, matrix
 from lowfold.studio._wire import LONGEST, decode, encode, plain
 
 KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
@@ -69,7 +69,8 @@ def application(session: Session, keys: Keys) -> Any:
         row, data = int(request.path_params["row"]), session.data
         if data is None or data.id != request.path_params["data"] or not 0 <= row < data.shown:
             return PlainTextResponse("there is no such row\n", 404)
-        values = np.asarray(matrix(session.folder / "data" / data.id)[row], dtype="<f4")
+        folder = session.folder / "data" / data.id
+        values = np.asarray(in_units(folder, matrix(folder)[row]), dtype="<f4")
         return Response(values.tobytes(), media_type="application/octet-stream", headers=FOREVER)
 
     async def taken(request: Request) -> Response:

@@ -29,12 +29,14 @@ class Session:
         self.listeners: set[asyncio.Queue[str]] = set()
         self.data: DataInfo | None = None
         self.source: dict[str, Any] | None = None
+        self.batch = ""  # the upload that the data come from
         self.look: dict[str, Any] | None = None
         self.methods = [MethodInfo(e.name, e.family, e.line, e.citation, "", []) for e in REGISTRY]
         self.runs: dict[str, RunInfo] = {}
         self.out: dict[str, Path] = {}
         self.jobs: dict[str, Job] = {}
         self.columns: set[str] = set()
+        self.asked: dict[str, Column] = {}  # columns of the data that the page wanted to colour by
         self.files: dict[str, tuple[Path, str]] = {}
         self.trouble = ""
         self._number = 0
@@ -130,7 +132,9 @@ class Session:
 
     def sweep(self) -> None:
         """Remove columns that nothing shows any more."""
-        shown = [*self.data.colours.values(), *self.data.picture] if self.data else []
+        shown = [*self.asked.values()]
+        if self.data:
+            shown += [*self.data.colours.values(), *self.data.picture, *([self.data.rows] if self.data.rows else [])]
         for run in self.runs.values():
             shown += [*run.picture, *run.colours.values(), *([run.edges] if run.edges else [])]
         kept = {one.hash for one in shown}

@@ -1,6 +1,7 @@
 """A session as one file: a zip of plain arrays, models and one JSON text. Nothing in it is ever executed.
 
-    session.json, X.npy, aside0.npy, ..., col/<hash>, run/<number>/embedding.npy, run/<number>/model.lowfold
+    session.json, X.npy, rows.npy, scaling.npy, aside0.npy, ..., col/<hash>,
+    run/<number>/embedding.npy, run/<number>/model.lowfold
 
 Names and sizes are checked before anything is read; a column whose content does not have the hash of its name is left
 out of nothing: the file is refused.
@@ -23,27 +24,30 @@ from lowfold._core.config import get_config
 from lowfold._core.memory import pretty_bytes
 from lowfold.datasets._file_table import parsing, refuse
 from lowfold.datasets._read_arrays import _npy
-from lowfold.studio._stored import Stored, stored
+from lowfold.studio._stored import MORE, Stored, stored
 from lowfold.studio._task_data import describe
 
 FORMAT = 1
 SUFFIX = ".studio"
 MEMBER = re.compile(
-    r"session\.json|X\.npy|aside\d{1,4}\.npy|col/[0-9a-f]{32}|run/\d{1,4}/(embedding\.npy|model\.lowfold)"
+    r"session\.json|(X|rows|scaling)\.npy|aside\d{1,4}\.npy|col/[0-9a-f]{32}|run/\d{1,4}/(embedding\.npy|model\.lowfold)"
 )
 
 
-def write_session(target: Path, folder: Path, runs: list[dict[str, Any]]) -> None:
-    """Data, runs and what was measured of them."""
+def write_session(target: Path, folder: Path, runs: list[dict[str, Any]], look: dict[str, Any] | None) -> None:
+    """Data, what they look like, runs and what was measured of them."""
     known = stored(folder)
     content: dict[str, Any] = {
         "format": FORMAT,
         "stored": {**asdict(known), "source": _without_path(known.source)},
         "runs": [],
+        "look": look,
     }
     hashes: dict[str, Path] = {}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        archive.write(folder / "X.npy", "X.npy")
+        for name in ("X", *MORE):
+            if (folder / f"{name}.npy").is_file():
+                archive.write(folder / f"{name}.npy", f"{name}.npy")
         for number in range(len(known.aside)):
             archive.write(folder / f"aside{number}.npy", f"aside{number}.npy")
         for number, run in enumerate(runs):
@@ -79,12 +83,22 @@ def open_session(path: Path, folder: Path, columns: Path, runs: Path) -> dict[st
         aside = {name: _array(archive, f"aside{j}.npy", path) for j, name in enumerate(known.aside)}
         if X.ndim != 2 or len(X) != known.rows or any(len(values) != len(X) for values in aside.values()):
             refuse(path.name, "its arrays do not fit one another")
-        known.write(folder, X, aside)
+        known.write(folder, X, aside, _more(archive, X, path))
         for name in archive.namelist():
             if name.startswith("col/"):
                 _column(archive, name, columns, path)
         opened = [_run(archive, number, run, len(X), columns, runs, path) for number, run in enumerate(content["runs"])]
-        return {"data": describe(folder, columns, []), "runs": opened}
+        return {"data": describe(folder, columns, []), "runs": opened, "look": content.get("look")}
+
+
+def _more(archive: zipfile.ZipFile, X: Any, path: Path) -> dict[str, Any]:
+    """The arrays of `MORE` that the session has."""
+    shapes = {"rows": (len(X),), "scaling": (2, X.shape[1])}
+    found = {name: _array(archive, f"{name}.npy", path) for name in MORE if f"{name}.npy" in archive.namelist()}
+    for name, values in found.items():
+        if values.shape != shapes[name] or values.dtype.kind != ("i" if name == "rows" else "f"):
+            refuse(path.name, f"its {name} do not fit its data")
+    return found
 
 
 def _check(archive: zipfile.ZipFile, path: Path) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +15,24 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.stages import StageCache, keeping
 from lowfold.datasets._file_table import Table
+from lowfold.datasets._gaps import Missing, with_gaps
+from lowfold.datasets._read_text import read_documents, read_texts
 from lowfold.datasets._readers import _reader_for
 from lowfold.datasets._table import SURFACES
 from lowfold.dimension._estimate_all import NAMES, estimate_all
 from lowfold.methods.pca import PCA
 from lowfold.metrics._pairwise import pairwise
+from lowfold.metrics._scales import scaling, standardized
 from lowfold.quality._diagnose import diagnose
 from lowfold.studio import _columns
 from lowfold.studio._protocol import ColumnInfo
-from lowfold.studio._stored import MOST_ROWS, Stored, column, matrix, stored
+from lowfold.studio._stored import MOST_ROWS, Stored, column, in_units, matrix, more, stored
 
 MOST_COLUMNS = 400  # columns that are listed one by one
 LOOKED_AT = 3000  # points of the estimators of dimension
 CURVE = 16  # from so many columns on, a row is also drawn as a curve
+WORDS = 400  # letters of a text that are shown
+TERMS = 12  # of a document
 LABEL_NAMES = frozenset({"class", "label", "labels", "target", "species", "category", "digit"})
 LABEL_VALUES = 50  # different whole numbers that a column of such a name may hold
 
@@ -39,32 +45,56 @@ def read(
     folder: str,
     columns: str,
     roles: dict[str, str] | None = None,
-    missing: str = "keep",
+    missing: Missing = "keep",
     matrix: bool = False,
+    standardize: str = "none",
+    header: str = "auto",
 ) -> dict[str, Any]:
     """Read the source into the folder, and describe it as `DataInfo`."""
-    table, reader = _made(source) if source["kind"] == "set" else _from_file(Path(source["path"]), matrix)
+    table, reader = _made(source) if source["kind"] == "set" else _from_file(Path(source["path"]), matrix, header)
     notices = [_without_folder(words, source) for words in table.notices]
     roles = _first_roles(table, notices, matrix) if roles is None else roles
-    X, names, aside = _apart(table, roles)
-    stacked = [name for name in names if name not in set(table.columns)]
-    total, dropped = len(X), 0
-    if missing == "drop" and np.isnan(X).any():
-        keep = np.flatnonzero(~np.isnan(X).any(axis=1))
-        dropped = total - len(keep)
-        X, aside = X[keep], {name: values[keep] for name, values in aside.items()}
-        notices.append(f"{dropped} rows with missing values are left out")
-    if len(X) > MOST_ROWS:
-        keep = np.sort(np.random.default_rng(0).choice(len(X), MOST_ROWS, replace=False))
-        X, aside = X[keep], {name: values[keep] for name, values in aside.items()}
+    part, gaps = _apart(table, roles, source["name"]), 0
+    total = len(part.X)
+    if np.isnan(part.X).any():
+        gaps = int(np.isnan(part.X).sum())
+        part = part if missing == "keep" else with_gaps(part, missing)
+    dropped, names = total - len(part.X), part.columns
+    arrays: dict[str, NDArray[Any]] = {}
+    if standardize != "none" and not matrix:
+        arrays["scaling"] = scaling(part.X, standardize)
+        part = replace(part, X=standardized(part.X, arrays["scaling"]))
+    if len(part.X) > MOST_ROWS:
+        part = _drawn(part)
         notices.append(f"showing {MOST_ROWS:,} of {total:,} rows, random")
+    X, aside = part.X, part.labels
     if len(X) < 3:
         raise InvalidInput(f"there are {len(X)} rows; an embedding needs at least 3")
+    if len(X) < total:
+        assert part.ids is not None
+        arrays["rows"] = part.ids
     shape = [] if table.point_shape is None or X.shape[1] != int(np.prod(table.point_shape)) else table.point_shape
-    sides = [int(side) for side in shape]
-    known = Stored(source, names, list(aside), roles, len(X), total, dropped, missing, matrix, sides, reader, stacked)
-    known.write(Path(folder), X, aside)
-    return describe(Path(folder), Path(columns), notices)
+    there = set(table.columns)
+    known = Stored(
+        source, names, list(aside), roles, len(X), total, dropped, missing, matrix,
+        [int(side) for side in shape],
+        reader,
+        stacked=[name for name in names if name not in there],
+        taken=[name for name in aside if name in there],
+        gaps=gaps,
+        standardize=standardize,
+        header=header,
+    )  # fmt: skip
+    known.write(Path(folder), X, aside, arrays)
+    return describe(Path(folder), Path(columns), [*notices, *part.notices])
+
+
+def _drawn(part: Table) -> Table:
+    """As many rows as a session works with, at random."""
+    keep = np.sort(np.random.default_rng(0).choice(len(part.X), MOST_ROWS, replace=False))
+    assert part.ids is not None
+    aside = {name: values[keep] for name, values in part.labels.items()}
+    return replace(part, X=part.X[keep], labels=aside, ids=part.ids[keep])
 
 
 def describe(folder: Path, columns: Path, notices: list[str]) -> dict[str, Any]:
@@ -87,7 +117,8 @@ def describe(folder: Path, columns: Path, notices: list[str]) -> dict[str, Any]:
         listed.append(ColumnInfo(name, kind, known.roles.get(name, "label")))  # type: ignore[arg-type]
         if known.roles.get(name) != "ignored":
             colours[name] = asdict(_columns.any_column(columns, values))
-    n, D = X.shape
+    (n, D), rows = X.shape, more(folder, "rows")
+    least, most = in_units(folder, low), in_units(folder, high)
     return {
         "name": known.source["name"],
         "n": known.total,
@@ -96,17 +127,38 @@ def describe(folder: Path, columns: Path, notices: list[str]) -> dict[str, Any]:
         "columns": [asdict(one) for one in listed],
         "more_columns": max(0, len(known.columns) - MOST_COLUMNS),
         "notices": notices,
-        "item": "image" if known.shape else "curve" if D >= CURVE and not known.matrix else "row",
+        "item": _item(known, D),
         "shape": known.shape,
-        "low": float(np.nanmin(low)),
-        "high": float(np.nanmax(high)),
+        "low": float(np.nanmin(least)),
+        "high": float(np.nanmax(most)),
         "colours": colours,
         "missing": int(gaps.sum()),
         "dropped": known.dropped,
+        "gaps": known.gaps,
+        "filled": known.missing,
+        "standardize": known.standardize,
+        "header": _header(known),
+        "rows": None if rows is None else asdict(_columns.whole(columns, rows)),
         "matrix": known.matrix,
         "square": bool(n == D and np.all(np.diagonal(X) == 0)),
         "picture": [] if known.matrix else [asdict(one) for one in _picture(X, columns)],
     }
+
+
+def _header(known: Stored) -> bool | None:
+    """Whether the first line of a table was taken for names: a table without any has numbers for names."""
+    if "header" not in known.reader:
+        return None
+    return not all(re.fullmatch(r"x\d+", name) for name in (*known.columns, *known.aside))
+
+
+def _item(known: Stored, D: int) -> str:
+    """How a row is best shown."""
+    if known.shape:
+        return "image"
+    if "read_documents" in known.reader:
+        return "words"
+    return "curve" if D >= CURVE and not known.matrix else "row"
 
 
 def _picture(X: NDArray[Any], columns: Path) -> list[Any]:
@@ -139,13 +191,20 @@ def _made(source: dict[str, Any]) -> tuple[Table, list[str]]:
     return Table(data.X, [f"x{j + 1}" for j in range(data.X.shape[1])], aside, point_shape=shape), []
 
 
-def _from_file(path: Path, square: bool) -> tuple[Table, list[str]]:
+def _from_file(path: Path, square: bool, header: str = "auto") -> tuple[Table, list[str]]:
     reader = _reader_for(path)
     known = inspect.signature(reader).parameters
     options: dict[str, Any] = {"missing": "keep"} if "missing" in known else {}
     if square and "ids" in known:
         options["ids"] = False
-    return reader(path, **options), [reader.__name__, *(name for name in ("label", "missing") if name in known)]
+    if header != "auto" and "header" in known:
+        options["header"] = header == "yes"
+    table = reader(path, **options)
+    if reader is read_documents:
+        texts = dict(zip(*read_texts(path)))
+        begins = [" ".join(texts[name][: 2 * WORDS].split())[:WORDS] for name in table.labels["document"].tolist()]
+        table.labels["text"] = np.array(begins)
+    return table, [reader.__name__, *(name for name in ("label", "missing", "header") if name in known)]
 
 
 def _first_roles(table: Table, notices: list[str], square: bool) -> dict[str, str]:
@@ -170,8 +229,8 @@ def _few_whole_numbers(values: NDArray[Any]) -> bool:
     return bool(np.array_equal(values, np.round(values))) and len(np.unique(values)) <= LABEL_VALUES
 
 
-def _apart(table: Table, roles: dict[str, str]) -> tuple[NDArray[Any], list[str], dict[str, NDArray[Any]]]:
-    """The data, their names, and the columns kept aside; those ignored among them, for they can be chosen again."""
+def _apart(table: Table, roles: dict[str, str], source: str) -> Table:
+    """The data, rows numbered, and the columns kept aside; those ignored too, for they can be chosen again."""
     aside = dict(table.labels) | ({} if table.ids is None else {"id": table.ids})
     taken = [j for j, name in enumerate(table.columns) if roles.get(name, "data") != "data"]
     for j in taken:
@@ -188,7 +247,7 @@ def _apart(table: Table, roles: dict[str, str]) -> tuple[NDArray[Any], list[str]
     if taken:
         X = np.delete(X, taken, axis=1)
         names = [name for j, name in enumerate(names) if j not in set(taken)]
-    return X, names, aside
+    return Table(X, names, aside, np.arange(len(X)), source=source)
 
 
 def _without_folder(words: str, source: dict[str, Any]) -> str:
@@ -225,12 +284,25 @@ def near(say: Say, folder: str, row: int, k: int) -> dict[str, Any]:
     distances[row] = np.inf
     order = np.argpartition(distances, min(k, len(X) - 1) - 1)[:k]
     order = order[np.lexsort((order, distances[order]))]
-    words = {name: _word(Path(folder), name, row) for name in stored(Path(folder)).aside}
-    return {"rows": order.tolist(), "distances": [float(f"{d:.6g}") for d in distances[order]], "aside": words}
+    return {
+        "rows": order.tolist(),
+        "distances": [float(f"{d:.6g}") for d in distances[order]],
+        "aside": {name: _word(Path(folder), name, row) for name in stored(Path(folder)).aside},
+        "terms": terms(Path(folder), X[row]),
+    }
 
 
 def _word(folder: Path, name: str, row: int) -> str:
-    """What a column kept aside says of a row, in at most 400 letters."""
+    """What a column kept aside says of a row."""
     values = column(folder, name)
     assert values is not None
-    return str(values[row])[:400]
+    return str(values[row])[:WORDS]
+
+
+def terms(folder: Path, values: NDArray[Any]) -> list[list[Any]]:
+    """The columns of a document with the largest values; nothing where rows are no documents."""
+    known = stored(folder)
+    if "read_documents" not in known.reader:
+        return []
+    order = np.argsort(-values, kind="stable")[:TERMS]
+    return [[known.columns[j], float(f"{values[j]:.3g}")] for j in order.tolist() if values[j] > 0]

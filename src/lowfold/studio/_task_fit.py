@@ -33,7 +33,7 @@ from lowfold.select._compare_measure import CURVE, MEASURES
 from lowfold.select._tune import tune as choose
 from lowfold.select._worker import edges_of, fitted_facts, forget_peak, memory_now
 from lowfold.studio import _columns
-from lowfold.studio._controls import controls
+from lowfold.studio._controls import TUNED, controls
 from lowfold.studio._stored import labels, matrix, stored
 
 PREVIEW = 20_000  # from so many points on a sample is embedded first
@@ -95,12 +95,15 @@ def plan(say: Say, folder: str, method: str, params: dict[str, Any], stages: str
     }
 
 
-def tune(say: Say, folder: str, method: str, params: dict[str, Any], stages: str) -> dict[str, Any]:
-    """Parameters chosen by `lowfold.tune`, with the curves."""
+def tune(say: Say, folder: str, method: str, params: dict[str, Any], stages: str, names: list[str]) -> dict[str, Any]:
+    """These parameters chosen by `lowfold.tune`, with the curves; others stay where they have a number."""
     where = Path(folder)
-    model = build(method, params, stored(where).matrix)
+    model = build(method, {k: v for k, v in params.items() if k not in names}, stored(where).matrix)
+    held = {name: value for name, value in model.get_params(deep=False).items() if name in TUNED - set(names)}
+    fixed: dict[str, Any] = {name: value for name, value in held.items() if isinstance(value, (int, float))}
     with keeping(StageCache(Path(stages))):
-        return choose(matrix(where), model, y=_classes(method, where)).to_dict()
+        found = choose(matrix(where), model, y=_classes(method, where), **fixed).to_dict()
+    return {**found, "params": {name: value for name, value in found["params"].items() if name not in fixed}}
 
 
 def _classes(method: str, folder: Path) -> NDArray[Any] | None:

@@ -15,13 +15,14 @@ from lowfold._core.errors import InvalidInput, LowfoldError
 from lowfold._core.versions import versions
 from lowfold.datasets._write_table import write_table
 from lowfold.methods.files import load
+from lowfold.metrics._scales import standardized
 from lowfold.select._compare import _facts
 from lowfold.select._compare_measure import Yardstick, measure
 from lowfold.select._compare_types import Comparison, Row
 from lowfold.select._worker import edges_of
 from lowfold.studio._session_file import open_session, write_session
-from lowfold.studio._stored import column, labels, matrix, stored
-from lowfold.studio._task_data import _from_file
+from lowfold.studio._stored import column, in_units, labels, matrix, more, stored
+from lowfold.studio._task_data import _from_file, terms
 from lowfold.viz._report import write_report
 
 PLACED = 5000  # new points that are shown
@@ -56,18 +57,22 @@ def place(say: Say, folder: str, out: str, path: str) -> dict[str, Any]:
             f"the new rows have {X.shape[1]} columns of numbers, the data have {len(known.columns)}: "
             f"{', '.join(known.columns[:12])}{', ...' if len(known.columns) > 12 else ''}"
         )
-    Y = np.asarray(_model(out).transform(X[:PLACED]), dtype=np.float64)
+    scaling = more(Path(folder), "scaling")
+    first = X[:PLACED] if scaling is None else standardized(X[:PLACED], scaling)
+    Y = np.asarray(_model(out).transform(first), dtype=np.float64)
     return {"points": [[_number(v) for v in row[:3]] for row in Y], "of": len(X), "name": Path(path).name}
 
 
-def invert(say: Say, out: str, points: list[list[float]]) -> dict[str, Any]:
+def invert(say: Say, folder: str, out: str, points: list[list[float]]) -> dict[str, Any]:
     """Rows of the data space for places in the picture; coordinates that the picture does not show are their median."""
     model = _model(out)
     Y = np.asarray(model.embedding_, dtype=np.float64)
     asked = np.tile(np.nanmedian(Y, axis=0), (len(points), 1))
     given = np.asarray(points, dtype=np.float64)[:, : Y.shape[1]]
     asked[:, : given.shape[1]] = given
-    return {"rows": [[_number(v) for v in row] for row in np.asarray(model.inverse_transform(asked))]}
+    found = in_units(Path(folder), np.asarray(model.inverse_transform(asked)))
+    where = Path(folder)
+    return {"rows": [[_number(v) for v in row] for row in found], "terms": [terms(where, row) for row in found]}
 
 
 def _number(value: float) -> float | None:
@@ -83,6 +88,7 @@ def export(
     rows: list[int],
     run: dict[str, Any],
     runs: list[dict[str, Any]],
+    look: dict[str, Any] | None,
 ) -> dict[str, Any]:
     """One file to take home."""
     where, file = Path(folder), Path(target)
@@ -91,7 +97,7 @@ def export(
         names = [f"{run['method'].lower()}{j}" for j in range(Y.shape[1])]
         _table(file, Y, names, where, rows)
     elif what == "rows":
-        _table(file, matrix(where), stored(where).columns, where, rows)
+        _table(file, in_units(where, matrix(where)), stored(where).columns, where, rows)
     elif what == "model":
         if not (Path(out) / "model.lowfold").is_file():
             raise InvalidInput("this model could not be written as a file")
@@ -99,17 +105,18 @@ def export(
     elif what == "report":
         write_report(_comparison(where, runs), file, overwrite=True)
     else:
-        write_session(file, where, runs)
+        write_session(file, where, runs, look)
     return {"bytes": file.stat().st_size}
 
 
 def _table(file: Path, values: NDArray[Any], names: list[str], folder: Path, rows: list[int]) -> None:
-    """Rows with their number in the data and what was kept aside."""
+    """Rows with their number in the source, from 1, and what was kept aside."""
     known = stored(folder)
     chosen = np.asarray(rows, dtype=np.int64) if rows else np.arange(len(values))
     if len(chosen) and (chosen.min() < 0 or chosen.max() >= len(values)):
         raise InvalidInput(f"rows must lie in 0..{len(values) - 1}")
-    aside: dict[str, NDArray[Any]] = {"row": chosen + 1}
+    places = more(folder, "rows")
+    aside: dict[str, NDArray[Any]] = {"row": (chosen if places is None else places[chosen]) + 1}
     for name in known.aside:
         found = column(folder, name)
         assert found is not None

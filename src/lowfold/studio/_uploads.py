@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import secrets
+import shutil
 from pathlib import Path
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import pretty_bytes
 
 MOST_FILES = 20_000  # of one upload
+DEEP = 6  # folders of a path that are kept
 
 
 class Uploads:
@@ -32,9 +34,9 @@ class Uploads:
         folder = self._folder(batch)
         if sum(1 for _ in folder.rglob("*")) >= MOST_FILES:
             raise InvalidInput(f"an upload has at most {MOST_FILES:,} files")
-        parts = [re.sub(r"[^\w .()+-]", "_", part)[-80:].strip(". ") or "_" for part in name.split("/")[-2:]]
+        parts = [re.sub(r"[^\w .()+-]", "_", part)[-80:].strip(". ") or "_" for part in name.split("/")[-DEEP:]]
         target = folder.joinpath(*parts)
-        target.parent.mkdir(exist_ok=True)
+        target.parent.mkdir(exist_ok=True, parents=True)
         return target
 
     def count(self, batch: str, n_bytes: int) -> None:
@@ -42,6 +44,11 @@ class Uploads:
         self.received[batch] += n_bytes
         if self.received[batch] > self.memory:
             raise InvalidInput(f"the upload is larger than the memory budget of {pretty_bytes(self.memory)}")
+
+    def forget(self, batch: str) -> None:
+        """Remove an upload."""
+        self.received.pop(batch, None)
+        shutil.rmtree(self.folder / batch, ignore_errors=True)
 
     def content(self, batch: str) -> tuple[Path, str]:
         """What of an upload is read, and its name: the only file, the header of a cube, or the folder."""

@@ -6,7 +6,7 @@ const W = 320, H = 180, LEFT = 48, RIGHT = 10, TOP = 8, BOTTOM = 32;
 const SPACE = "http://www.w3.org/2000/svg";
 
 /** @param {string} tag @param {{[name: string]: string | number}} props @param {...(Node | string)} kids */
-function s(tag, props, ...kids) {
+export function s(tag, props, ...kids) {
   const element = document.createElementNS(SPACE, tag);
   for (const [name, value] of Object.entries(props)) element.setAttribute(name, String(value));
   element.append(...kids);

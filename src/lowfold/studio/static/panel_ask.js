@@ -1,7 +1,6 @@
 // Ask the model: new rows, a place in the picture, a path through it.
-import { COLORS } from "./chart.js";
 import { calm, count, get, h, paint } from "./dom.js";
-import { curve, image, row } from "./items.js";
+import { curve, image, item, words } from "./items.js";
 import { send, upload } from "./link.js";
 import { active, changed, on, state, title } from "./state.js";
 import { attempt } from "./told.js";
@@ -27,7 +26,7 @@ async function ask(run, places) {
   if (!one || !one.invertible) return;
   try {
     const found = await send("invert", { run, points: places.map((p) => p.slice(0, Math.min(3, one.picture.length))) });
-    state.asked = { run, places, rows: found.rows };
+    state.asked = { run, places, rows: found.rows, terms: found.terms };
     if (places.length === 1 && get("tab-ask").getAttribute("aria-selected") !== "true") get("tab-ask").click();
     changed("asked");
   } catch (error) { if (error instanceof Error && error.message !== "stopped") throw error; }
@@ -42,8 +41,8 @@ function answer() {
   const asked = state.asked, data = state.data;
   if (!asked || !data || !state.runs.has(asked.run)) return null;
   const { rows } = asked;
-  if (rows.length === 1) return [h("h3", null, "At this place"), data.item === "image" ? image(rows[0], 150) : data.item === "curve" ? curve([{ values: rows[0], color: COLORS[0] }]) : row(rows[0])];
-  return [h("h3", null, "Along the path"), data.item === "image" ? h("div", { class: "film" }, rows.map((values) => image(values, 64))) : data.item === "curve" ? curve(rows.map((values, k) => ({ values, color: `hsl(${200 + (150 * k) / rows.length} 70% 45%)` })), 160) :
+  if (rows.length === 1) return [h("h3", null, "At this place"), item(rows[0], asked.terms[0], 150)];
+  return [h("h3", null, "Along the path"), data.item === "image" ? h("div", { class: "film" }, rows.map((values) => image(values, 64))) : data.item === "curve" ? curve(rows.map((values, k) => ({ values, color: `hsl(${200 + (150 * k) / rows.length} 70% 45%)` })), 160) : data.item === "words" ? h("ol", null, asked.terms.map((terms) => h("li", null, words(terms.slice(0, 5))))) :
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "rows along the path" }, h("table", { class: "numbers" }, h("tbody", null, data.columns.filter((one) => one.role === "data").slice(0, 12).map((one, j) => h("tr", null, h("th", { scope: "row" }, one.name), rows.map((values) => h("td", null, values[j] === null ? "-" : Number(/** @type {number} */ (values[j]).toPrecision(3)))))))))];
 }
 function show() {

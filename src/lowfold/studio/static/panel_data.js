@@ -6,7 +6,9 @@ import { attempt, tell } from "./told.js";
 
 const holder = get("data");
 /** @type {{[name: string]: string}} */ let roles = {};
-let of = "", missing = "keep", matrix = false, filter = "";
+let of = "", missing = "keep", matrix = false, alike = "none", filter = "", names = /** @type {boolean | null} */ (null);
+/** @type {[string, string][]} */ const GAPS = [["keep", "stay (most methods refuse them)"], ["drop", "leave their rows out"], ["mean", "fill in the mean of the column"]];
+/** @type {[string, string][]} */ const ALIKE = [["none", "as they are"], ["unit", "less the mean, over the standard deviation"], ["robust", "less the median, over the quartiles"]];
 const wish = { name: "swiss_roll", n: 1000, noise: 0, seed: 0 };
 const ROLES = [["data", "data"], ["label", "label"], ["colour", "colour"], ["ignored", "ignored"]];
 
@@ -44,18 +46,23 @@ function start() {
   ];
 }
 
+/** @param {string} id @param {[string, string][]} list @param {string} now @param {(value: string) => void} take */
+const pick = (id, list, now, take) => h("select", { id, onchange: (/** @type {any} */ e) => { take(e.target.value); show(); } }, list.map(([value, words]) => h("option", { value, selected: value === now }, words)));
+
 function table() {
   const data = state.data;
   if (!data) return null;
-  if (of !== data.id) { of = data.id; roles = Object.fromEntries(data.columns.map((one) => [one.name, one.role])); missing = data.dropped ? "drop" : "keep"; matrix = data.matrix; filter = ""; }
-  const told = data.columns.some((one) => one.role !== roles[one.name]) || missing !== (data.dropped ? "drop" : "keep") || matrix !== data.matrix;
+  if (of !== data.id) { of = data.id; roles = Object.fromEntries(data.columns.map((one) => [one.name, one.role])); missing = data.filled; matrix = data.matrix; alike = data.standardize; names = data.header; filter = ""; }
+  const told = data.columns.some((one) => one.role !== roles[one.name]) || missing !== data.filled || matrix !== data.matrix || alike !== data.standardize || names !== data.header;
   const rows = data.columns.filter((one) => one.name.toLowerCase().includes(filter.toLowerCase())).slice(0, 100);
   return [
     h("h2", null, data.name),
     h("p", null, h("b", null, `${count(data.shown)} rows, ${count(data.features)} columns of data`), data.shown < data.n - data.dropped ? ` (showing ${count(data.shown)} of ${count(data.n)}, random)` : ""),
     data.notices.length ? h("ul", { class: "notices" }, data.notices.map((words) => h("li", null, words))) : null,
-    data.missing || data.dropped ? h("label", { class: "check" }, h("input", { type: "checkbox", id: "drop-rows", checked: missing === "drop", onchange: (/** @type {any} */ e) => { missing = e.target.checked ? "drop" : "keep"; show(); } }),
-      `leave rows with missing values out${data.missing ? ` (${count(data.missing)} values are missing; most methods need them all)` : ""}`) : null,
+    h("div", { class: "row" },
+      data.gaps ? h("label", { class: "wide" }, `${count(data.gaps)} missing values`, pick("gaps", GAPS, missing, (value) => { missing = value; })) : null,
+      data.shape.length || data.matrix ? null : h("label", { class: "wide" }, "columns of different size", pick("alike", ALIKE, alike, (value) => { alike = value; }))),
+    data.header !== null ? h("label", { class: "check" }, h("input", { type: "checkbox", id: "header", checked: names, onchange: (/** @type {any} */ e) => { names = e.target.checked; show(); } }), "the first line of the file holds the names of the columns") : null,
     data.square || data.matrix ? h("label", { class: "check" }, h("input", { type: "checkbox", id: "is-matrix", checked: matrix, onchange: (/** @type {any} */ e) => { matrix = e.target.checked; show(); } }),
       "the table is a matrix of distances, not rows of points") : null,
     h("details", { id: "columns", open: data.columns.length <= 24 }, h("summary", null, `columns (${count(data.columns.length + data.more_columns)})`),
@@ -67,7 +74,7 @@ function table() {
           h("td", null, h("select", { id: `role-${one.name}`, "aria-label": `what ${one.name} is`, disabled: matrix, onchange: (/** @type {any} */ e) => { roles[one.name] = e.target.value; show(); } },
             ROLES.filter(([value]) => value !== "data" || one.kind === "number").map(([value, word]) => h("option", { value, selected: roles[one.name] === value }, word)))))))),
       rows.length === 100 || data.more_columns ? h("p", { class: "soft" }, `${count(rows.length)} are listed; find others by name`) : null),
-    told ? h("p", { class: "row" }, h("button", { type: "button", class: "strong", id: "assign", onclick: () => attempt(() => send("assign", { roles, missing, matrix })) }, "Read it this way"),
+    told ? h("p", { class: "row" }, h("button", { type: "button", class: "strong", id: "assign", onclick: () => attempt(() => send("assign", { roles: names === data.header ? roles : {}, missing, matrix, standardize: alike, header: names === data.header ? "same" : names ? "yes" : "no" })) }, "Read it this way"),
       h("button", { type: "button", id: "unassign", onclick: () => { of = ""; show(); } }, "Leave it")) : null,
     state.runs.size ? h("p", { class: "soft" }, "Other data, or other roles, begin anew: the runs below go. Save the session first if you need them.") : null,
     h("p", null, h("button", { type: "button", id: "to-look", onclick: () => get("tab-look").click() }, "Next: look at it")),

@@ -75,7 +75,7 @@ function control(one) {
     field = h("select", { id, onchange: (/** @type {any} */ e) => again(e.target.value === "" ? null : e.target.value) }, one.none !== null ? h("option", { value: "", selected: value === null }, one.none) : null, options.map((name) => h("option", { value: name, selected: value === name }, name)));
   } else {
     const type = one.kind === "text" ? "text" : "number";
-    field = h("input", { type, id, value: value === null ? "" : value, placeholder: one.none ? "auto" : "", min: one.low ?? undefined, max: one.high ?? undefined, step: one.kind === "int" ? 1 : "any", list: one.kind === "text" ? `${id}-list` : undefined,
+    field = h("input", { type, id, value: value === null ? "" : value, placeholder: one.none || "", min: one.low ?? undefined, max: one.high ?? undefined, step: one.kind === "int" ? 1 : "any", list: one.kind === "text" ? `${id}-list` : undefined,
       oninput: (/** @type {any} */ e) => set(one.name, parsed(one, e.target.value), one.default), onchange: () => show() });
     if (one.kind === "text") field = [field, h("datalist", { id: `${id}-list` }, one.options.map((name) => h("option", { value: name })))];
     else if (one.name === "n_neighbors") {
@@ -85,8 +85,9 @@ function control(one) {
   }
   const sentence = one.sentence || one.allowed, first = SAID[one.name] || brief(sentence);
   return h("div", { class: `param${off ? " set" : ""}` },
-    h("label", { for: id }, one.name), h("span", { class: "field" }, field),
+    h("label", { for: id }, one.name), h("span", { class: "field" }, field, one.tuned ? h("button", { type: "button", id: `${id}-tune`, disabled: !state.data || state.busy.includes("tune"), title: `fit parts of the data and choose ${one.name} by what the pictures are worth`, onclick: () => tune([one.name]) }, "tune") : null),
     h("p", { class: "soft", title: `${sentence} Allowed: ${one.allowed}.` }, first, one.none !== null && one.kind !== "choice" ? ` Empty: ${one.none}.` : ""),
+    curves(one.name),
     off ? h("button", { type: "button", class: "link", id: `${id}-usual`, onclick: () => again(one.default) }, `back to ${one.default === null ? one.none : one.default}`) : null);
 }
 /** @param {string} method */
@@ -106,26 +107,34 @@ function form(method) {
   return h("form", { class: "form", onsubmit: run },
     !method.controls.length ? h("p", { class: "working" }, "loading its parameters") : null,
     h("p", { class: "row run" }, h("button", { class: "strong", id: "run", disabled: !state.data || !!method.unusable }, "Run"),
-      can.length ? working ? h("button", { type: "button", id: "stop-tune", onclick: () => send("stop", { what: "tune" }) }, "Stop choosing") :
-        h("button", { type: "button", id: "tune", disabled: !state.data, title: `chooses ${can.map((one) => one.name).join(", ")}`, onclick: tune }, `Choose ${can.map((one) => one.name).join(", ")}`) : null),
+      can.length ? working ? h("button", { type: "button", id: "stop-tune", onclick: () => send("stop", { what: "tune" }) }, "Stop tuning") :
+        h("button", { type: "button", id: "tune", disabled: !state.data, title: `chooses ${can.map((one) => one.name).join(", ")}`, onclick: () => tune(can.map((one) => one.name)) }, can.length > 1 ? "Tune them all" : `Tune ${can[0].name}`) : null),
     choice ? chosenBy(choice) : null, h("div", { id: "need" }, need(method.name)), usual.map(control),
     more.length ? h("details", { id: "more" }, h("summary", null, "more parameters"), more.map(control)) : null,
     h("p", { class: "soft" }, method.citation));
 }
+/** The curve on which `tune` decided, under its parameter; candidates that were not eligible are named. @param {string} name */
+function curves(name) {
+  const one = tuned[chosen]?.curves.find((/** @type {any} */ c) => c.parameter === name);
+  if (!one) return null;
+  const at = one.values.indexOf(one.chosen), out = Object.entries(one.refused), spread = one.values.length > 1 && one.values[0] > 0 && one.values[one.values.length - 1] / one.values[0] > 20;
+  return h("div", { class: "tuned" },
+    chart([{ name, x: one.values, y: one.scores }], { title: `${one.measure} over ${name}; chosen ${short(one.chosen)}`, x: name, y: "worth", xlog: spread, mark: at >= 0 && one.scores[at] !== null ? [one.chosen, one.scores[at]] : undefined }),
+    h("p", { class: "soft" }, `${one.measure}; chosen `, h("b", null, short(one.chosen)), "."),
+    out.length ? h("p", { class: "soft" }, out.map(([value, why]) => `${short(Number(value))}: ${why}`).slice(0, 3).join("; "), out.length > 3 ? `; and ${out.length - 3} more` : "") : null);
+}
 /** @param {any} found what `tune` says */
 function chosenBy(found) {
-  return h("div", { class: "tuned" }, h("p", null, h("b", null, "Chosen: "), Object.entries(found.params).map(([name, value]) => `${name} ${short(/** @type {number} */ (value))}`).join(", ")),
-    found.curves.filter((/** @type {any} */ c) => c.values.every((/** @type {any} */ v) => typeof v === "number")).map((/** @type {any} */ c) => {
-      const at = c.values.indexOf(c.chosen);
-      return chart([{ name: c.parameter, x: c.values, y: c.scores }], { title: `${c.measure} over ${c.parameter}; chosen ${c.chosen}`, x: c.parameter, y: "worth", xlog: c.values.length > 1 && c.values[0] > 0 && c.values[c.values.length - 1] / c.values[0] > 20, mark: at >= 0 && c.scores[at] !== null ? [c.chosen, c.scores[at]] : undefined });
-    }),
-    h("details", { id: "why" }, h("summary", null, "why"), h("ul", null, found.reasons.map((/** @type {string} */ words) => h("li", null, words)))));
+  const words = Object.entries(found.params).map(([name, value]) => `${name} ${typeof value === "number" ? short(value) : value}`);
+  return h("div", { class: "tuned" }, h("p", null, words.length ? [h("b", null, "Tuned: "), words.join(", "), "; the curves stand below."] : "Nothing was changed."),
+    h("details", { id: "why" }, h("summary", null, "why"), h("ul", null, found.reasons.map((/** @type {string} */ text) => h("li", null, text)))));
 }
-async function tune() {
+/** @param {string[]} names */
+async function tune(names) {
   const method = chosen;
-  const found = await attempt(() => send("tune", { method, params: params() }));
+  const found = await attempt(() => send("tune", { method, params: params(), names }));
   if (!found) return;
-  tuned[method] = found;
+  tuned[method] = { ...found, curves: [...(tuned[method]?.curves || []).filter((/** @type {any} */ c) => !found.curves.some((/** @type {any} */ d) => d.parameter === c.parameter)), ...found.curves] };
   values[method] = { ...values[method], ...found.params };
   replan(); show();
 }

@@ -25,10 +25,10 @@ export function choose(mask) {
   if (only >= 0) state.held = only;
   changed("chosen", "pointed");
 }
-/** @param {number} i */
-function point(i) {
-  if (i === state.pointed) return;
-  state.pointed = i;
+/** @param {number} i @param {Scatter | null} [over] */
+function point(i, over = null) {
+  if (i === state.pointed && over === state.over) return;
+  state.pointed = i; state.over = over;
   if (i >= 0) state.held = i;
   for (const one of pictures.values()) { one.scatter.pointed = i; one.scatter.near = i < 0 ? [] : joined(one, i); one.scatter.mark(); }
   changed("pointed");

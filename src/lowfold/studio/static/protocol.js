@@ -1,8 +1,8 @@
 // Written by `python -m lowfold.studio._wire`; the messages are declared in _protocol.py.
 
-/** @typedef {{"hash": string, "kind": "steps" | "codes" | "pairs", "n": number, "low": number, "high": number, "names": string[]}} Column */
+/** @typedef {{"hash": string, "kind": "steps" | "codes" | "pairs" | "whole", "n": number, "low": number, "high": number, "names": string[]}} Column */
 /** @typedef {{"name": string, "kind": string, "role": "data" | "label" | "colour" | "ignored", "missing": number, "constant": boolean}} ColumnInfo */
-/** @typedef {{"id": string, "name": string, "n": number, "features": number, "shown": number, "columns": ColumnInfo[], "more_columns": number, "notices": string[], "item": "image" | "curve" | "row", "shape": number[], "low": number, "high": number, "colours": {[name: string]: Column}, "missing": number, "dropped": number, "matrix": boolean, "square": boolean, "picture": Column[]}} DataInfo */
+/** @typedef {{"id": string, "name": string, "n": number, "features": number, "shown": number, "columns": ColumnInfo[], "more_columns": number, "notices": string[], "item": "image" | "curve" | "words" | "row", "shape": number[], "low": number, "high": number, "colours": {[name: string]: Column}, "missing": number, "dropped": number, "gaps": number, "filled": string, "standardize": string, "header": boolean | null, "rows": Column | null, "matrix": boolean, "square": boolean, "picture": Column[]}} DataInfo */
 /** @typedef {{"name": string, "kind": "int" | "real" | "choice" | "flag" | "text", "default": any, "options": string[], "low": number | null, "high": number | null, "open_low": boolean, "none": string | null, "sentence": string, "allowed": string, "more": boolean, "tuned": boolean}} Control */
 /** @typedef {{"name": string, "family": string, "line": string, "citation": string, "unusable": string, "controls": Control[]}} MethodInfo */
 /** @typedef {{"name": string, "seconds": number | null, "share": number | null, "bytes": number | null, "kept": boolean}} StageInfo */
@@ -10,11 +10,11 @@
 /** @typedef {{"do": "open", "id": number, "name": string, "n": number, "noise": number, "seed": number}} OpenCommand */
 /** @typedef {{"do": "batch", "id": number}} BatchCommand */
 /** @typedef {{"do": "take", "id": number, "batch": string}} TakeCommand */
-/** @typedef {{"do": "assign", "id": number, "roles": {[name: string]: string}, "missing": "keep" | "drop", "matrix": boolean}} AssignCommand */
+/** @typedef {{"do": "assign", "id": number, "roles": {[name: string]: string}, "missing": "keep" | "drop" | "mean", "matrix": boolean, "standardize": "none" | "unit" | "robust", "header": "same" | "yes" | "no"}} AssignCommand */
 /** @typedef {{"do": "look", "id": number}} LookCommand */
 /** @typedef {{"do": "plan", "id": number, "method": string, "params": {[name: string]: any}}} PlanCommand */
 /** @typedef {{"do": "start", "id": number, "method": string, "params": {[name: string]: any}}} StartCommand */
-/** @typedef {{"do": "tune", "id": number, "method": string, "params": {[name: string]: any}}} TuneCommand */
+/** @typedef {{"do": "tune", "id": number, "method": string, "params": {[name: string]: any}, "names": string[]}} TuneCommand */
 /** @typedef {{"do": "stop", "id": number, "what": string}} StopCommand */
 /** @typedef {{"do": "remove", "id": number, "run": string}} RemoveCommand */
 /** @typedef {{"do": "stability", "id": number, "run": string}} StabilityCommand */

@@ -16,6 +16,7 @@ export const state = {
   version: "",
   /** @type {Uint8Array | null} */ chosen: null, // mask of chosen points
   pointed: -1,
+  /** @type {import("./scatter.js").Scatter | null} */ over: null, // the picture in which it is pointed at
   held: -1, // the point that stays in the panel when nothing is pointed at
   colour: "", // key of the field that colours the points
   /** @type {import("./scatter.js").Tool} */ tool: "rectangle",
@@ -24,7 +25,8 @@ export const state = {
   active: "", // the run that trust, questions and files are about
   torn: false,
   pushed: false,
-  /** @type {{run: string, places: number[][], rows: (number | null)[][]} | null} */ asked: null,
+  /** @type {{run: string, places: number[][], rows: (number | null)[][], terms: [string, number][][]} | null} */ asked: null,
+  /** @type {Uint32Array | null} */ rows: null, // places in the source, where rows were left out
 };
 /** @type {Map<Topic, Set<() => void>>} */ const heard = new Map();
 
@@ -46,6 +48,8 @@ export const title = (run) => {
   const same = [...state.runs.values()].filter((one) => one.method === run.method);
   return same.length > 1 ? `${run.method} ${same.indexOf(run) + 1}` : run.method;
 };
+/** The number of a row in the source, from 1. @param {number} i */
+export const rowNumber = (i) => (state.rows ? state.rows[i] : i) + 1;
 /** @param {{[name: string]: any}} params */
 export const given = (params) => Object.entries(params).map(([name, value]) => `${name} ${value === null ? "none" : value}`).join(", ");
 /** @param {Uint8Array | null} mask */
