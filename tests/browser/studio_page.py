@@ -68,8 +68,15 @@ class Page:
         return [name for name in found if name.isdigit()]
 
 
+class Address(str):
+    """Where a studio is, the process that serves it, and the folder that it writes to."""
+
+    process: subprocess.Popen[str]
+    folder: Path
+
+
 @contextmanager
-def studio(*args: str) -> Iterator[str]:
+def studio(*args: str) -> Iterator[Address]:
     """The address of a studio that ends with the block; whatever it started must be gone then."""
     scratch = Path(tempfile.mkdtemp(prefix="studio-test-"))
     code = "import sys; from lowfold.cli import main; sys.exit(main(sys.argv[1:]))"
@@ -84,7 +91,9 @@ def studio(*args: str) -> Iterator[str]:
     try:
         found = re.search(r"http\S+", process.stderr.readline())
         assert found
-        yield found[0]
+        address = Address(found[0])
+        address.process, address.folder = process, scratch
+        yield address
     finally:
         process.terminate()
         process.wait(20)

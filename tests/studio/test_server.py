@@ -39,6 +39,18 @@ def test_a_column_is_served_by_its_hash_once_it_is_known(tmp_path: Path) -> None
     assert (column.low, column.high) == (0.0, 4.0)
 
 
+def test_a_file_is_taken_home_once(tmp_path: Path) -> None:
+    session, app = studio(tmp_path)
+    file = tmp_path / "out" / "1.csv"
+    file.write_bytes(b"x\n1\n")
+    session.files["key"] = (file, "roll.csv")
+    status, headers, body = call(app, "/file/key", GOOD)
+    assert (status, body) == (200, b"x\n1\n")
+    assert "roll.csv" in headers["content-disposition"]
+    assert not file.exists()
+    assert call(app, "/file/key", GOOD)[0] == 404
+
+
 @pytest.mark.parametrize(
     ("name", "kept"),
     [

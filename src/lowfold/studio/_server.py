@@ -19,6 +19,7 @@ from urllib.parse import unquote
 import numpy as np
 import uvicorn
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
@@ -74,10 +75,12 @@ def application(session: Session, keys: Keys) -> Any:
         return Response(values.tobytes(), media_type="application/octet-stream", headers=FOREVER)
 
     async def taken(request: Request) -> Response:
-        found = session.files.get(request.path_params["key"])
+        """A file to take home, once."""
+        found = session.files.pop(request.path_params["key"], None)
         if found is None or not found[0].is_file():
             return PlainTextResponse("this file is not here any more\n", 404)
-        return FileResponse(found[0], filename=found[1], media_type="application/octet-stream")
+        gone = BackgroundTask(found[0].unlink, missing_ok=True)
+        return FileResponse(found[0], filename=found[1], media_type="application/octet-stream", background=gone)
 
     async def upload(request: Request) -> Response:
         try:

@@ -38,7 +38,7 @@ from lowfold.studio._stored import labels, matrix, stored
 
 PREVIEW = 20_000  # from so many points on a sample is embedded first
 SAMPLE = 4000  # its size
-MEASURED = 3000  # points from which the others are ranked
+MEASURED, RANKED = 3000, 300_000_000  # points from which all others are ranked, and pairs that this may take
 SHEPARD = 3000  # pairs of the Shepard diagram
 DENSITY = 200_000  # points up to which the density is looked at
 OFTEN = 0.5  # seconds between two pictures of a descent
@@ -245,8 +245,9 @@ def measure(say: Say, folder: str, columns: str, stages: str, out: str, params: 
     inside = np.flatnonzero(np.isfinite(Y).all(axis=1))
     data, picture = (X[np.ix_(inside, inside)] if known.matrix else X[inside]), Y[inside]
     metric = "precomputed" if known.matrix else params.get("metric", "euclidean")
+    most = max(100, min(MEASURED, RANKED // len(data)))
     with keeping(StageCache(Path(stages))):
-        found = summary(data, picture, metric=metric, max_points=MEASURED, labels=_few(labels(where), inside))
+        found = summary(data, picture, metric=metric, max_points=most, labels=_few(labels(where), inside))
         colours = _point_colours(found, inside, len(Y))
         if len(data) <= DENSITY and not known.matrix:
             source = Points(data, resolve_metric(metric, None, data))
@@ -258,7 +259,7 @@ def measure(say: Say, folder: str, columns: str, stages: str, out: str, params: 
         "measured": {
             "values": [{**asdict(m), "value": found[m.name].value} for m in MEASURES if m.name in found],
             "missing": dict(found.missing),
-            "points": min(len(data), MEASURED),
+            "points": min(len(data), most),
             "n_neighbors": found.n_neighbors,
             "sizes": sizes.tolist(),
             "r_nx": [_number(v) for v in found.curve.r_nx[sizes - 1]],

@@ -263,11 +263,11 @@ export class Scatter {
     const W = this.base.width, H = this.base.height, n = this.n, { chosen, ratio } = this;
     const { sums, image } = (this.buffers ||= { sums: new Int32Array(4 * W * H), image: c.createImageData(W, H) }), { groups, looks } = this.colouring;
     sums.fill(0);
-    // colours times weight by group: first of points that are chosen, then of those that are not
-    const red = new Int32Array(512), green = new Int32Array(512), blue = new Int32Array(512), soft = [140, 145, 150];
+    // weight, and colours times weight, by group: first of points that are chosen, then of those that are not
+    const ink = new Int32Array(4 * 512), soft = [140, 145, 150];
     for (let g = 0; g < 256; g++) {
-      [red[g + 256], green[g + 256], blue[g + 256]] = looks[g] ? rgb(looks[g].color) : soft;
-      red[g] = STRONG * red[g + 256]; green[g] = STRONG * green[g + 256]; blue[g] = STRONG * blue[g + 256];
+      const color = [1, ...(looks[g] ? rgb(looks[g].color) : soft)];
+      for (let k = 0; k < 4; k++) { ink[4 * g + k] = STRONG * color[k]; ink[4 * (g + 256) + k] = color[k]; }
     }
     const { a, b, a0: left, b0: upper, s } = this.map || this.#project(), [s0, s1, s2] = s, third = this.solid;
     const ax = a[0] * ratio, ay = a[1] * ratio, az = a[2] * ratio, bx = b[0] * ratio, by = b[1] * ratio, bz = b[2] * ratio;
@@ -278,12 +278,12 @@ export class Scatter {
       if (u === NOWHERE || v === NOWHERE) continue;
       const x = third ? ax * u + ay * v + az * s2[i] + a0 : ax * u + a0, y = third ? bx * u + by * v + bz * s2[i] + b0 : by * v + b0;
       if (!(x >= 0 && y >= 0 && x <= right && y <= bottom)) continue;
-      const faint = chosen !== null && chosen[i] === 0, weight = faint ? 1 : STRONG, g = faint ? groups[i] + 256 : groups[i];
+      const g = (chosen === null ? groups[i] : groups[i] | ((chosen[i] ^ 1) << 8)) << 2; // no branch: half of them would be guessed wrong
       let at = ((y | 0) * W + (x | 0)) << 2; // 32-bit integers: a million points of weight 8 and colour 255 still fit
-      if (side === 1) { sums[at] += weight; sums[at + 1] += red[g]; sums[at + 2] += green[g]; sums[at + 3] += blue[g]; continue; }
+      if (side === 1) { sums[at] += ink[g]; sums[at + 1] += ink[g + 1]; sums[at + 2] += ink[g + 2]; sums[at + 3] += ink[g + 3]; continue; }
       for (let j = 0; j < side; j++, at += W << 2) {
         for (let k = 0, p = at; k < side; k++, p += 4) {
-          sums[p] += weight; sums[p + 1] += red[g]; sums[p + 2] += green[g]; sums[p + 3] += blue[g];
+          sums[p] += ink[g]; sums[p + 1] += ink[g + 1]; sums[p + 2] += ink[g + 2]; sums[p + 3] += ink[g + 3];
         }
       }
     }
@@ -362,14 +362,14 @@ export class Scatter {
     canvas.width = this.w; canvas.height = this.h;
     const c = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true }));
     c.beginPath(); path.forEach(([x, y], k) => (k ? c.lineTo(x, y) : c.moveTo(x, y))); c.closePath(); c.fill();
-    const filled = new Uint32Array(c.getImageData(0, 0, this.w, this.h).data.buffer), mask = new Uint8Array(this.n);
+    const mask = new Uint8Array(this.n), filled = Uint8Array.from(new Uint32Array(c.getImageData(0, 0, this.w, this.h).data.buffer), (v) => v >>> 31); // small enough to stay near the processor
     const { a, b, a0, b0, s } = this.map || this.#project(), [s0, s1, s2] = s, third = this.solid, { w, h } = this;
     let count = 0;
     for (let i = 0; i < this.n; i++) {
       const u = s0[i], v = s1[i];
       if (u === NOWHERE || v === NOWHERE) continue;
       const x = (third ? a[0] * u + a[1] * v + a[2] * s2[i] : a[0] * u) + a0, y = (third ? b[0] * u + b[1] * v + b[2] * s2[i] : b[1] * v) + b0;
-      if (x >= 0 && y >= 0 && x < w && y < h && filled[(y | 0) * w + (x | 0)] >>> 24 > 127) { mask[i] = 1; count++; }
+      if (x >= 0 && y >= 0 && x < w && y < h ) count += mask[i] = filled[(y | 0) * w + (x | 0)];
     }
     return count ? mask : null;
   }
@@ -427,7 +427,7 @@ export class Scatter {
     canvas.addEventListener("pointermove", (event) => { if (this.drag && event.pointerType === "touch" && !this.touches) return; this.#move(...at(event)); });
     canvas.addEventListener("pointerup", (event) => { if (this.drag) this.#end(...at(event), event.pointerType === "touch"); });
     canvas.addEventListener("pointercancel", () => { this.drag = null; this.mark(); });
-    canvas.addEventListener("pointerleave", () => { if (!this.drag) this.on.point?.(-1, this); });
+    canvas.addEventListener("pointerleave", (event) => { if (!this.drag && event.pointerType !== "touch") this.on.point?.(-1, this); }); // a finger leaves when it is lifted
     canvas.addEventListener("blur", () => { this.cursor = null; this.drag = null; this.on.point?.(-1, this); this.mark(); });
     canvas.addEventListener("dblclick", () => this.reset());
     canvas.addEventListener("wheel", (event) => {

@@ -48,7 +48,7 @@ function show() {
   paint(holder,
     !state.data ? h("p", { class: "soft" }, "Load data first.") : null,
     working ? h("p", { class: "working", role: "status" }, "looking ", h("button", { type: "button", id: "stop-look", onclick: () => send("stop", { what: "look" }) }, "Stop")) : null,
-    state.data && !working && !state.look?.done ? [h("p", null, "How many dimensions do the data really have? Are they one piece, flat, closed, noisy, sampled densely enough? Eleven questions, each with its figures."),
+    state.data && !working && !state.look?.done ? [h("p", null, "How many dimensions do the data really have? Are they one piece, flat, closed, noisy, sampled densely enough? Every question is answered with its figures."),
       h("p", null, h("button", { type: "button", class: "strong", id: "look-now", onclick: () => attempt(() => send("look")) }, "Look at the data"))] : null,
     dimension(), findings(),
     state.data ? h("p", null, h("button", { type: "button", id: "to-method", onclick: () => get("tab-method").click() }, "Next: choose a method")) : null);

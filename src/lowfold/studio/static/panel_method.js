@@ -75,7 +75,7 @@ function control(one) {
     field = h("select", { id, onchange: (/** @type {any} */ e) => again(e.target.value === "" ? null : e.target.value) }, one.none !== null ? h("option", { value: "", selected: value === null }, one.none) : null, options.map((name) => h("option", { value: name, selected: value === name }, name)));
   } else {
     const type = one.kind === "text" ? "text" : "number";
-    field = h("input", { type, id, value: value === null ? "" : value, placeholder: one.none || "", min: one.low ?? undefined, max: one.high ?? undefined, step: one.kind === "int" ? 1 : "any", list: one.kind === "text" ? `${id}-list` : undefined,
+    field = h("input", { type, id, value: value === null ? "" : value, placeholder: one.none && one.none.length > 10 ? "auto" : one.none || "", min: one.low ?? undefined, max: one.high ?? undefined, step: one.kind === "int" ? 1 : "any", list: one.kind === "text" ? `${id}-list` : undefined,
       oninput: (/** @type {any} */ e) => set(one.name, parsed(one, e.target.value), one.default), onchange: () => show() });
     if (one.kind === "text") field = [field, h("datalist", { id: `${id}-list` }, one.options.map((name) => h("option", { value: name })))];
     else if (one.name === "n_neighbors") {

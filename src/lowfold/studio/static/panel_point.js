@@ -10,9 +10,11 @@ import { tip } from "./tip.js";
 const holder = get("point"), K = 10;
 /** @type {any} */ let near = null;
 
+/** The run whose picture is pointed at, or that is in use. */
+const meant = () => { const over = [...pictures.values()].find((one) => one.scatter === state.over); return (over && state.runs.get(over.id)) || active(); };
 /** The K nearest points in the picture. @param {number} i */
 function inPicture(i) {
-  const one = pictures.get(state.active) || pictures.values().next().value;
+  const one = pictures.get(meant()?.id || "") || pictures.values().next().value;
   if (!one || !one.scatter.axes.length || one.scatter.n <= i) return [];
   const axes = one.scatter.axes, spans = axes.map((axis) => (axis.high - axis.low) / 65534), n = one.scatter.n;
   /** @type {[number, number][]} */ const best = [];
@@ -27,7 +29,7 @@ function inPicture(i) {
 }
 /** What is known of a point: [name, value][]. @param {number} i */
 async function facts(i) {
-  const data = state.data, run = active(), found = [];
+  const data = state.data, run = meant(), found = [];
   for (const [name, column] of Object.entries(data?.colours || {})) {
     const values = await numbers(column).catch(() => null);
     if (values) found.push([name, column.kind === "codes" ? column.names[values[i]] : values[i] === 65535 ? "-" : short(column.low + (values[i] / 65534) * (column.high - column.low))]);
@@ -61,14 +63,14 @@ async function show() {
   if (turn !== wanted) return;
   const known = near?.row === i ? near : null;
   if (i === state.pointed) beside(values, list, known); else tip();
-  const mine = inPicture(i), theirs = known?.rows, both = theirs ? new Set(theirs.filter((/** @type {number} */ j) => mine.includes(j))) : new Set();
+  const run = meant(), mine = inPicture(i), theirs = known?.rows, both = theirs ? new Set(theirs.filter((/** @type {number} */ j) => mine.includes(j))) : new Set();
   const [a, b] = await Promise.all([theirs ? thumbs(theirs, both) : null, thumbs(mine, both)]);
   if (turn !== wanted) return;
   paint(holder, h("h2", null, `row ${count(rowNumber(i))}`), item(values, known?.terms, 140),
     Object.entries(/** @type {{[name: string]: string}} */ (known?.aside || {})).filter(([name]) => !(name in data.colours)).map(([name, words]) => h("p", { class: "soft" }, `${name}: ${words}`)),
     list.length ? h("table", { class: "numbers" }, h("tbody", null, list.map(([name, value]) => h("tr", null, h("th", { scope: "row" }, name), h("td", null, value))))) : null,
     h("h3", null, `Its ${K} neighbours`), theirs ? h("p", null, h("b", null, `${both.size} of ${theirs.length} are kept`), " in the picture.") : null,
-    h("p", { class: "soft" }, "in the data"), a || h("p", { class: "soft" }, "searching"), h("p", { class: "soft" }, `in ${active() ? title(/** @type {any} */ (active())) : "the picture"}`), b);
+    h("p", { class: "soft" }, "in the data"), a || h("p", { class: "soft" }, "searching"), h("p", { class: "soft" }, `in ${run ? title(run) : "the picture"}`), b);
 }
 const search = calm(async () => {
   const i = state.pointed >= 0 ? state.pointed : state.held, data = state.data;
