@@ -12,7 +12,7 @@ PY := .venv/bin/python
 environment = @$(PYTHON) tools/environment.py
 pytest = -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: help python env bench-env lint unit test test-all test-slow test-browser test-types coverage test-lowest test-core fuzz dist demo bench bench-large gallery docs docs-env clean
+.PHONY: help python env bench-env lint unit test test-all test-slow test-browser test-types coverage test-lowest test-core fuzz dist demo bench bench-large bench-studio gallery docs docs-env clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -76,6 +76,9 @@ demo: env ## a dozen methods on real data, compared; reports for a browser in ./
 
 bench: bench-env ## time and memory against other packages; benchmarks/results
 	@$(PY) benchmarks/run.py --out benchmarks/results
+
+bench-studio: env ## a million points in Chromium, answers under load, stopping every method; benchmarks/results/studio
+	@$(PY) -m benchmarks.studio --out benchmarks/results/studio
 
 bench-large: bench-env ## rows that stay on disk, to a million of them, and two workers; benchmarks/large
 	@$(PY) benchmarks/large.py --out benchmarks/large

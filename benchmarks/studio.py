@@ -1,6 +1,6 @@
 """The studio, measured: a million points in the browser, answers under load, stopping, and hundreds of runs.
 
-    python -m benchmarks.studio --out benchmarks/studio            # everything but the long run
+    python -m benchmarks.studio --out benchmarks/results/studio    # everything but the long run
     python -m benchmarks.studio frames                             # one of frames, answers, stop, start
     python -m benchmarks.studio soak --runs 500                    # memory, files and processes over many runs
 

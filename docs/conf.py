@@ -42,6 +42,6 @@ html_theme_options = {
 }
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 # A page without pages below it has nothing to show at the side.
-ALONE = "index start which coming-from theory memory gpu search genindex"
+ALONE = "index start which coming-from theory memory gpu studio search genindex"
 ALONE_MADE = ("failures", "benchmarks", "truth")
 html_sidebars = {name: [] for name in [*ALONE.split(), *(f"generated/{name}" for name in ALONE_MADE)]}

@@ -38,7 +38,7 @@ from lowfold.studio._stored import labels, matrix, stored
 
 PREVIEW = 20_000  # from so many points on a sample is embedded first
 SAMPLE = 4000  # its size
-MEASURED, RANKED = 3000, 300_000_000  # points from which all others are ranked, and pairs that this may take
+MEASURED, RANKED = 3000, 100_000_000  # points from which all others are ranked, and pairs that this may take
 SHEPARD = 3000  # pairs of the Shepard diagram
 DENSITY = 200_000  # points up to which the density is looked at
 OFTEN = 0.5  # seconds between two pictures of a descent
