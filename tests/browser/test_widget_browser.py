@@ -53,7 +53,8 @@ def test_points_are_drawn_and_chosen() -> None:
         assert "200 of 400 chosen" in page.inner_text("#cell")
         page.evaluate("model.set('chosen', [])")
         pixels = """() => { const c = document.querySelector('canvas'), { width, height } = c;
-          return c.getContext('2d').getImageData(0, 0, width, height).data.filter((v, i) => i % 4 === 3 && v).length; }"""
+          const { data } = c.getContext('2d').getImageData(0, 0, width, height);
+          return data.filter((v, i) => i % 4 === 3 && v).length; }"""
         page.wait_for_function(f"({pixels})() > 1000")
         browser.close()
     assert wrong == []

@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -69,18 +68,17 @@ def test_a_task_answers_and_the_next_one_has_the_same_process(tmp_path: Path) ->
     with_pool(tmp_path, work)
 
 
-def test_stopping_takes_less_than_a_second(tmp_path: Path) -> None:
+def test_stopping_ends_the_process_in_the_midst_of_a_stage(tmp_path: Path) -> None:
     async def work(pool: Pool) -> None:
         await pool.submit("data", reading(tmp_path, n=3000)).done
-        job = pool.submit("run", fitting(tmp_path, "SNE", max_iter=100000))
+        begun = asyncio.Event()
+        job = pool.submit("run", fitting(tmp_path, "SNE", max_iter=100000), hear=lambda said: begun.set())
+        await begun.wait()
         worker = await running(pool, job)
-        await asyncio.sleep(1.0)
-        begun = time.monotonic()
         pool.stop(job)
         with pytest.raises(JobFailed, match="stopped"):
             await job.done
-        await worker.process.wait()
-        assert time.monotonic() - begun < 1.0
+        assert await worker.process.wait() == -signal.SIGKILL
         assert (await pool.submit("data", reading(tmp_path)).done)["shown"] == 200  # another worker takes its place
 
     with_pool(tmp_path, work)
@@ -119,6 +117,21 @@ def test_a_job_that_hangs_is_told_and_can_be_stopped(tmp_path: Path, monkeypatch
             await asyncio.sleep(0.05)
         pool.stop(job)
         with pytest.raises(JobFailed, match="stopped"):
+            await job.done
+        await worker.process.wait()
+
+    with_pool(tmp_path, work)
+
+
+def test_a_job_that_hangs_on_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lowfold.studio._jobs.SILENT", 0.2)
+    monkeypatch.setattr("lowfold.studio._jobs.HANGING", 0.5)
+
+    async def work(pool: Pool) -> None:
+        job = pool.submit("data", reading(tmp_path, n=500_000))
+        worker = await running(pool, job)
+        os.kill(worker.process.pid, signal.SIGSTOP)
+        with pytest.raises(JobFailed, match="had not computed"):
             await job.done
         await worker.process.wait()
 
