@@ -71,6 +71,15 @@ def test_an_upload_stays_in_its_folder(tmp_path: Path, name: str, kept: str) -> 
     assert target.resolve().is_relative_to((tmp_path / "up" / batch).resolve())
 
 
+@pytest.mark.parametrize("name", ["", ".", "..", "none"])
+def test_an_upload_is_forgotten_alone(tmp_path: Path, name: str) -> None:
+    session, _ = studio(tmp_path)
+    kept, gone = session.uploads.begin(), session.uploads.begin()
+    session.uploads.forget(name)
+    session.uploads.forget(gone)
+    assert [folder.name for folder in (tmp_path / "up").iterdir()] == [kept]
+
+
 def test_an_upload_is_written_and_has_a_budget(tmp_path: Path) -> None:
     session, app = studio(tmp_path, memory=100)
     batch = asyncio.run(do(session, decode('{"do": "batch", "id": 1}')))["batch"]

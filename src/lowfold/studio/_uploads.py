@@ -46,9 +46,9 @@ class Uploads:
             raise InvalidInput(f"the upload is larger than the memory budget of {pretty_bytes(self.memory)}")
 
     def forget(self, batch: str) -> None:
-        """Remove an upload."""
-        self.received.pop(batch, None)
-        shutil.rmtree(self.folder / batch, ignore_errors=True)
+        """Remove an upload, if there is one of that name."""
+        if self.received.pop(batch, None) is not None:
+            shutil.rmtree(self.folder / batch, ignore_errors=True)
 
     def content(self, batch: str) -> tuple[Path, str]:
         """What of an upload is read, and its name: the only file, the header of a cube, or the folder."""
