@@ -60,14 +60,14 @@ def nonnegative_factors(
         error = rows.square - 2 * float((YtX * new_H).sum()) + float((YtY * (new_H @ new_H.T)).sum())
         if error <= ROUNDING * rows.square:
             return new_H, step
-        if errors and error > errors[-1]:
-            beyond_W, beyond_H = W, H
+        if errors and error > errors[-1]:  # from here again, less far; near the end rounding alone lets it rise
+            beyond_W, beyond_H, error = W, H, errors[-1]
             bound, beta = beta, beta / CUT
-            continue
-        beyond_H = np.maximum(new_H + beta * (new_H - H), 0.0)
-        bound = min(1.0, BOUND_GROWTH * bound)
-        beta = min(bound, GROWTH * beta)
-        W, H = new_W, new_H
+        else:
+            beyond_H = np.maximum(new_H + beta * (new_H - H), 0.0)
+            bound = min(1.0, BOUND_GROWTH * bound)
+            beta = min(bound, GROWTH * beta)
+            W, H = new_W, new_H
         errors.append(error)
         if len(errors) > LOOK and errors[-1 - LOOK] - error <= LOOK * tol * error:
             return H, step

@@ -63,7 +63,6 @@ from lowfold.methods._walk_measure import (
     nearest_count,
     options_agree,
     power_of,
-    tell_kept_density,
     variable,
 )
 from lowfold.methods._weight_graph import ByThreshold, joined_by_weight
@@ -134,8 +133,7 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
         Null("all within one reach"),
         "Nearest neighbours of each point, itself not counted; one number, or one per point. None joins all pairs "
         'within the reach of the automatic scale (min(10, n - 1) neighbours with another scale or weights "binary"): a '
-        "kernel that is cut at the k-th neighbour keeps the density that `alpha` takes out, which a fit tells where it "
-        "matters.",
+        "kernel that is cut at the k-th neighbour keeps the density that `alpha` takes out.",
     )
     threshold: float | None = param(
         None,
@@ -214,7 +212,6 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
         profile = self._profile(data, run)
         complete = self._complete(data.source)
         walk = self._walk(data.source, None if complete else data.graph, profile, run, data.rows)
-        tell_kept_density(self, data, walk.stationary)
         pairs = largest(walk.operator, d, null=walk.trivial, negligible=ZERO, run=run)
         return Fit(
             coordinates=coordinates(walk, pairs, self.convention, float(self.t)),
