@@ -95,7 +95,7 @@ def test_few_landmarks_stand_for_all(name):
 
 @pytest.mark.filterwarnings(
     "ignore:coordinate 1 of HessianLLE tells 3 points"
-)  # and rightly: few points, few neighbours
+)  # and rightly: few neighbours
 @pytest.mark.parametrize("name", METHODS)
 def test_all_points_as_landmarks_change_nothing(name):
     X = lowfold.datasets.s_curve(150, height=3.0, random_state=3).X
