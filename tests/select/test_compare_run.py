@@ -32,13 +32,13 @@ def test_each_misfortune_is_a_row_and_the_others_go_on() -> None:
     found = lowfold.compare(
         data(),
         [Sleeper(), Crasher(), Complainer(), Thrower(), "isomap"],
-        budget=1.0,
+        budget=6.0,  # seconds: Isomap keeps to it on a loaded machine, too
         diagnose=False,
         progress=lambda row: told.append(row.name),
     )
     assert told == ["Sleeper", "Crasher", "Complainer", "Thrower", "Isomap"]
     assert found["Sleeper"].status == "over budget"
-    assert "longer than 1 seconds" in found["Sleeper"].reason
+    assert "longer than 6 seconds" in found["Sleeper"].reason
     assert (found["Crasher"].status, found["Crasher"].reason) == ("failed", "its process ended with code 3")
     assert found["Complainer"].reason == "no such file: data.csv"
     assert found["Complainer"].warnings == ("the weather",)
