@@ -109,9 +109,7 @@ METHODS = {
 }
 
 
-@pytest.mark.filterwarnings(
-    "ignore:coordinate 1 of HessianLLE tells 3 points"
-)  # and rightly: few neighbours
+@pytest.mark.filterwarnings("ignore:coordinate 1 of HessianLLE tells 3 points")  # and rightly: few neighbours
 @pytest.mark.parametrize("name", METHODS)
 def test_methods_agree_and_their_residual_is_as_small(on_device, monkeypatch, name):
     monkeypatch.setattr(spectral_on_device, "SMALL", 100)

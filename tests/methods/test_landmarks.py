@@ -93,9 +93,7 @@ def test_few_landmarks_stand_for_all(name):
     assert few.set_params(landmarks=None).fit(curve.X).landmarks_ is None
 
 
-@pytest.mark.filterwarnings(
-    "ignore:coordinate 1 of HessianLLE tells 3 points"
-)  # and rightly: few neighbours
+@pytest.mark.filterwarnings("ignore:coordinate 1 of HessianLLE tells 3 points")  # and rightly: few neighbours
 @pytest.mark.parametrize("name", METHODS)
 def test_all_points_as_landmarks_change_nothing(name):
     X = lowfold.datasets.s_curve(150, height=3.0, random_state=3).X
