@@ -16,8 +16,8 @@ HEAD = """# Entries of the source texts
 
 Every definition, theorem, algorithm and experiment of the texts that lowfold was written from: {n} entries.
 
-- {tested} name the tests that check what the entry states; nearly all of them were read against it. Misprints of the texts
-  are tested in their corrected form.
+- {tested} name the tests that check what the entry states; nearly all were read against it. Misprints of the texts are
+  tested in their corrected form.
 - {remade} are also remade as [figures](figures.md).
 - {told} have no test, and a reason.
 """
