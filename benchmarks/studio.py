@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 from benchmarks.studio_frames import frames
-from tests.browser.studio_page import Address, opened, studio
+from tests.browser.studio_page import Address, Page, opened, studio
 
 Result = dict[str, Any]
 BUSY = "SNE"  # descends for as long as it is let, on every core
@@ -294,17 +294,26 @@ def start(repeats: int = 4) -> Result:
     with _roll() as file:
         for _ in range(repeats):
             begun = time.perf_counter()
-            with studio(file) as address, opened(address) as page:
-                launched = time.perf_counter()
-                page.until("document.querySelector('#what').textContent.includes('roll.csv')")
-                page.page.click("#tab-method")
-                page.page.wait_for_selector("#param-n_neighbors")
-                page.page.click("#run")
-                page.until("document.querySelector('figure.active canvas.base')?.width > 50")
-                page.shows(page.runs()[0], above=200)
-                took.append([round(time.perf_counter() - begun, 2), round(launched - begun, 2)])
-            print(f"{took[-1][0]} s, of which the browser was started in {took[-1][1]} s", flush=True)
-    return {"seconds": took, "median of the warm ones": statistics.median(one[0] for one in took[1:]), "target": 6.0}
+            with studio(file) as address:
+                served = time.perf_counter()
+                with opened(address) as page:
+                    launched = time.perf_counter()
+                    _first_embedding(page)
+                    shown = time.perf_counter()
+            parts = (shown - begun, served - begun, launched - served, shown - launched)
+            took.append([round(part, 2) for part in parts])
+            print("{} s: server {}, browser and page {}, from the page on {}".format(*took[-1]), flush=True)
+    middle = [statistics.median(one[i] for one in took[1:]) for i in range(4)]
+    return {"seconds": took, "medians of the warm ones": middle, "target": 6.0}
+
+
+def _first_embedding(page: Page) -> None:
+    page.until("document.querySelector('#what').textContent.includes('roll.csv')")
+    page.page.click("#tab-method")
+    page.page.wait_for_selector("#param-n_neighbors")
+    page.page.click("#run")
+    page.until("document.querySelector('figure.active canvas.base')?.width > 50")
+    page.shows(page.runs()[0], above=200)
 
 
 PARTS: dict[str, Callable[[], Result]] = {

@@ -42,7 +42,7 @@ FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
 def static_files() -> dict[str, bytes]:
     """Every file of the page by name, the renderer of `viz` among them; nothing else is served from disk by name."""
     found = {part.name: part.read_bytes() for part in (files("lowfold.studio") / "static").iterdir() if part.is_file()}
-    return {**found, "scatter.js": (files("lowfold.viz") / "scatter.js").read_bytes()}
+    return {**found, "scatter.js": (files("lowfold") / "viz" / "scatter.js").read_bytes()}
 
 
 def application(session: Session, keys: Keys) -> Any:
