@@ -282,7 +282,7 @@ CONTRACT: dict[str, Case] = {
         restores=0.35,
     ),
     "ModifiedLLE": Case(
-        other_values={**ALIGNMENT, "reg": 1e-2, "select": "independent"}, rebuild=bottom, restores=0.35
+        other_values={**ALIGNMENT, **LANDMARKED, "reg": 1e-2, "select": "independent"}, rebuild=bottom, restores=0.35
     ),
     "SupervisedLLE": Case(other_values={}, rows=False, why="needs labels; test_supervised_lle has the same checks"),
     "LTSA": Case(

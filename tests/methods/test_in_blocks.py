@@ -19,6 +19,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "RobustPCA": {"method": "covariance"},
     "NMF": {"tol": 1e-7, "max_iter": 5000},
     "LLE": {"landmarks": np.arange(0, 240, 2)},
+    "ModifiedLLE": {"landmarks": np.arange(0, 240, 2)},
     "LTSA": {"landmarks": np.arange(0, 240, 2)},
     "HessianLLE": {"landmarks": np.arange(0, 240, 2)},
     "LandmarkIsomap": {"landmarks": np.arange(0, 240, 4)},

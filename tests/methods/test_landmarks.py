@@ -18,6 +18,7 @@ METHODS = {
     "LaplacianEigenmaps": dict(n_neighbors=10),
     "DiffusionMaps": dict(n_neighbors=10),
     "LLE": dict(n_neighbors=16),
+    "ModifiedLLE": dict(n_neighbors=14),
     "LTSA": dict(n_neighbors=12),
     "HessianLLE": dict(n_neighbors=14),
     "Isomap": dict(n_neighbors=10),

@@ -26,7 +26,7 @@ def guarded(command: Callable[[], Any], args: Sequence[str]) -> int:
         code = command()
         sys.stdout.flush()
         if code == INTERRUPTED:  # Typer has turned Ctrl-C into an exit already
-            raise KeyboardInterrupt
+            return _say("interrupted", INTERRUPTED)
         return code if isinstance(code, int) else OK
     except BrokenPipeError:  # the reader of a pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

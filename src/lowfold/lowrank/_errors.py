@@ -32,11 +32,15 @@ class ErrorRatios(NamedTuple):
 
 
 class ErrorBound(NamedTuple):
-    """||A - A~|| <= xi sigma_(k+1) + eta sigma_(k+j+1) with at least this probability; eta = 0 without j."""
+    """||A - A~|| <= xi sigma_(k+1) + eta sigma_(k+j+1) with at least this probability; eta = 0 without j.
+
+    `failure` bounds the chance that it does not hold, which 1 - probability would round away.
+    """
 
     xi: float
     eta: float
     probability: float
+    failure: float
 
 
 @dataclass(frozen=True)
@@ -144,8 +148,9 @@ def error_bound(
     Interpolative (Theorems 15.5, 15.6) or by `randomized_svd` with truncate_first (15.7, 15.8). With j > 0 the form for
     fast decay: the second term counts sigma_(k+j+1). At beta = 9/16 and gamma = 5 the chance to fail is below 1e-17.
 
-    >>> error_bound(200, 150, 10, kind="svd").xi < 10 * (30 * 200) ** 0.5
-    True
+    >>> bound = error_bound(200, 150, 10, kind="svd")
+    >>> bound.xi < 10 * (30 * 200) ** 0.5, bound.failure < 1e-17
+    (True, True)
     """
     l = k + 20 if l is None else l  # noqa: E741
     _check_sizes(m, n, k, l, beta, gamma, j)
@@ -153,14 +158,14 @@ def error_bound(
         raise InvalidInput(f"kind must be 'interpolative' or 'svd'; got {kind!r}")
     c = math.sqrt(4 * k * (n - k) + 1) if kind == "interpolative" else 0.0  # (15.27); an SVD has no factor P
     first, second = (c + 1, c) if kind == "interpolative" else (1.0, 1.0)
-    chance = 1 - failure_probability(m, k, l, beta, gamma, j=j)
+    failure = failure_probability(m, k, l, beta, gamma, j=j)
     size = 2 * l * beta * gamma
     if j is None:
-        return ErrorBound(math.sqrt(size * m + 1) * first + math.sqrt(size * m) * second, 0.0, chance)
+        return ErrorBound(math.sqrt(size * m + 1) * first + math.sqrt(size * m) * second, 0.0, 1 - failure, failure)
     m1, m2, m3 = _sizes(m, k, l, j)
     xi = math.sqrt(size * m2 + 1) * first + math.sqrt(size * m3) * second
     eta = math.sqrt(size * m1 + 1) * first + math.sqrt(size * m1) * second
-    return ErrorBound(xi, eta, chance)
+    return ErrorBound(xi, eta, 1 - failure, failure)
 
 
 def _sizes(m: int, k: int, l: int, j: int) -> tuple[int, int, int]:  # noqa: E741

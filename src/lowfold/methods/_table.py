@@ -277,6 +277,7 @@ REGISTRY: tuple[Entry, ...] = (
         ("points", "distances", "graph"),
         "2..d+1 from the bottom of the alignment kernel",
         "Zhang & Wang 2007, Advances in Neural Information Processing Systems 19",
+        blocks="landmarks",
     ),
     Entry(
         "SupervisedLLE",

@@ -20,12 +20,14 @@ from lowfold.kernels._lle import modified_alignment
 from lowfold.kernels._patches import Geometry, Patches
 from lowfold.methods._alignment_method import AlignmentMethod, aligned, patch_corner, selected_bottom
 from lowfold.methods._fit import Connected, Fit
+from lowfold.methods._in_blocks import InBlocks, with_landmarks
+from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._neighborhood import ByClosedClasses, Needs
 from lowfold.methods._parameters import WIDE_NEIGHBORS, Selected
 from lowfold.methods._placing.patches import ReconstructionRow
 
 
-class ModifiedLLE(Selected, AlignmentMethod):
+class ModifiedLLE(Selected, Landmarked, AlignmentMethod):
     """LLE with several weight vectors per point, which makes it nearly isometric and stable in n_neighbors.
 
     Where a point's local Gram matrix is nearly singular many weights rebuild it equally well, and the one that the
@@ -39,6 +41,8 @@ class ModifiedLLE(Selected, AlignmentMethod):
     selected_ : array (m, n_components), how the coordinates are made of the m eigenvectors looked at
     reconstruction_error_ : float, sum of eigenvalues_
     weight_counts_ : array (n,), number s_i of weight vectors of each point
+    landmarks_ : array of indices, or None; what else is said of points or neighbours belongs to them
+    landmark_error_ : float or None; half of the landmarks, placed by a model of the others: how far off, relative
     neighbors_, graph_, n_neighbors_, component_labels_, bridges_ : neighbourhoods and their pieces
     residual_, gap_, solver_ : what the solve was worth
 
@@ -60,6 +64,7 @@ class ModifiedLLE(Selected, AlignmentMethod):
         "Ridge of the weights that all vectors of a point share, as a share of the trace of its local Gram matrix.",
     )
 
+    in_blocks: ClassVar[InBlocks] = with_landmarks
     ways_out: ClassVar[tuple[str, str] | None] = (
         "more n_neighbors or a larger reg hold them",
         "use select='independent', or LTSA, whose coordinates keep lengths",
