@@ -22,7 +22,7 @@ from lowfold.spectral._types import Eigenpairs, fix_signs
 LEAST = 2**22  # values of X from which a sample is worth its overhead
 GUARD = 6  # columns beyond those asked for: the first value left out is then farther away, and a pass costs the same
 NARROW = 40  # columns of X for each column of a pass, at least: a skinny product has a fraction of a square one's speed
-PER_COLUMN, SHARE = 8, 16  # rows of the sample: for each column of X at least, and one in so many
+PER_COLUMN, SHARE = 5, 16  # rows of the sample: for each column of X at least, and one in so many
 WHOLE = 4  # a sample of more than one row in so many saves nothing
 RUN = 16  # neighbouring rows that are drawn together: they are read together
 PASSES = 6  # that cost as much as the matrix itself
