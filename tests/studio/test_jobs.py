@@ -84,6 +84,22 @@ def test_stopping_ends_the_process_in_the_midst_of_a_stage(tmp_path: Path) -> No
     with_pool(tmp_path, work)
 
 
+def test_an_answer_that_nobody_waits_for_does_not_cost_a_process(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> None:
+        await pool.submit("data", reading(tmp_path)).done
+        near = {"do": "near", "folder": str(tmp_path / "data"), "k": 3}
+        first = pool.submit("near", {**near, "row": 1}, lane="ask")
+        worker = await running(pool, first)
+        pool.leave(first)
+        with pytest.raises(JobFailed, match="stopped"):
+            await first.done
+        second = pool.submit("near", {**near, "row": 2}, lane="ask")
+        assert len((await second.done)["rows"]) == 3
+        assert second.worker is worker
+
+    with_pool(tmp_path, work)
+
+
 def test_a_killed_job_is_told(tmp_path: Path) -> None:
     async def work(pool: Pool) -> None:
         job = pool.submit("data", reading(tmp_path, n=500_000))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import zipfile
 from dataclasses import asdict
@@ -33,7 +34,7 @@ def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, np.nda
     lowfold.save(out / "model.lowfold", lowfold.PCA(2).fit(Y))
     run = {
         "method": "PCA", "params": {}, "facts": {}, "warnings": [], "measured": None, "stability": None, "stages": [],
-        "invertible": True, "edges": None, "edges_total": 0, "colours": {}, "out": str(out), "columns": str(col),
+        "invertible": True, "placed": True, "edges": None, "edges_total": 0, "colours": {}, "out": str(out), "columns": str(col),
         "picture": [asdict(one) for one in _columns.places(col, Y)],
     }  # fmt: skip
     write_session(tmp_path / "moons.studio", tmp_path / "data", [run], {"points": 40, "done": True})
@@ -63,6 +64,24 @@ def test_it_comes_back(saved: tuple[Path, Any], tmp_path: Path) -> None:
     assert classes is not None
     assert len(np.unique(classes)) == 2
     assert "path" not in json.loads(zipfile.ZipFile(path).read("session.json"))["stored"]["source"]
+
+
+def test_the_columns_of_its_runs_are_kept_when_it_is_opened(saved: tuple[Path, Any], tmp_path: Path) -> None:
+    pytest.importorskip("starlette", reason="needs the extra studio")
+    from lowfold.studio._commands_data import reopen
+    from lowfold.studio._session import Session
+
+    (tmp_path / "studio").mkdir()
+    session = Session(tmp_path / "studio", 10**9)
+
+    async def job(name: str, task: dict[str, Any]) -> dict[str, Any]:
+        return open_session(*(Path(task[part]) for part in ("path", "folder", "columns", "runs")))
+
+    session.job = job  # type: ignore[method-assign, assignment]
+    asyncio.run(reopen(session, saved[0]))
+    (run,) = session.runs.values()
+    assert run.picture
+    assert all((session.folder / "col" / one.hash).is_file() for one in run.picture)
 
 
 def rewritten(path: Path, change: Any) -> Path:

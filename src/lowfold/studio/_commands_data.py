@@ -42,6 +42,7 @@ async def read(session: Session, source: dict[str, Any], **options: Any) -> None
         raise InvalidInput(str(error)) from None
     _put(session, number, found)
     session.source = source
+    session.sweep()
 
 
 def _put(session: Session, number: str, found: dict[str, Any]) -> None:
@@ -68,7 +69,6 @@ def _put(session: Session, number: str, found: dict[str, Any]) -> None:
         shutil.rmtree(session.folder / "data" / old.id, ignore_errors=True)
     session.tell(say.Looked(None))
     session.tell(say.Data(session.data))
-    session.sweep()
 
 
 async def assign(session: Session, command: say.Assign) -> None:
@@ -120,6 +120,7 @@ async def reopen(session: Session, path: Path) -> None:
     session.tell(say.Looked(session.look))
     for run in found["runs"]:
         _reopened(session, run)
+    session.sweep()  # not before: the runs' columns lie there already
 
 
 def _reopened(session: Session, run: dict[str, Any]) -> None:

@@ -1,22 +1,25 @@
-"""One worker: `python -m lowfold.studio._job`, tasks come as lines of JSON on standard input, answers go the same way.
+"""One worker: `python -m lowfold.studio._job NICE`. Tasks come as lines of JSON on standard input, answers go so too.
 
-It is started by `_jobs.Pool`, in a folder and with a memory budget that its parent chose. A task that fails is answered
-in words; only a task that is ended from outside ends the process.
+It is started by `_jobs.Pool`, in a folder, with a priority and a memory budget that its parent chose. A task that fails
+is answered in words; only a task that is ended from outside ends the process.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import select
 import sys
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 from lowfold._core.processes import end_with_parent
+from lowfold.studio._tasks import MODULES, find
 
-NICE = 5  # the server and the page come first
+IDLE = 0.05  # seconds without a task after which something is loaded that one may need
 UNTOLD = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
 
 Say = Callable[[dict[str, Any]], None]
@@ -26,7 +29,7 @@ def main() -> None:
     """Take tasks until the parent closes the pipe."""
     end_with_parent()
     with suppress(AttributeError, OSError):
-        os.nice(NICE)
+        os.nice(int(sys.argv[1]))
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a package prints goes to the log, not between the answers
 
@@ -34,18 +37,29 @@ def main() -> None:
         answers.write(json.dumps(content, allow_nan=False) + "\n")
         answers.flush()
 
-    from lowfold.studio._tasks import TASKS  # loads the methods, once, before the first task
+    later = list(MODULES)
+    while True:
+        while later and not _waits():
+            import_module(later.pop(0))
+        line = sys.stdin.readline()
+        if not line:
+            return
+        run(json.loads(line), say)
 
-    for line in sys.stdin:
-        run(json.loads(line), TASKS, say)
+
+def _waits() -> bool:
+    """Whether a task has come, or comes at once: it is begun before everything is loaded that others may need."""
+    if os.name != "posix":  # pipes cannot be waited for
+        return False
+    return bool(select.select([sys.stdin], [], [], IDLE)[0])
 
 
-def run(task: dict[str, Any], tasks: dict[str, Callable[..., dict[str, Any]]], say: Say) -> None:
+def run(task: dict[str, Any], say: Say) -> None:
     """Do one task and say what came of it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            result = tasks[task.pop("do")](say, **task)
+            result = find(task.pop("do"))(say, **task)
             told = [" ".join(str(w.message).split()) for w in caught if not issubclass(w.category, UNTOLD)]
             say({"event": "done", "result": {**result, "warnings": list(dict.fromkeys(told))}})
         except MemoryError as error:

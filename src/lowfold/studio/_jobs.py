@@ -1,8 +1,8 @@
 """Jobs in processes of their own: started warm, watched, ended.
 
-A worker is `python -m lowfold.studio._job`. It loads the methods, says that it is ready, and takes one task after the
-other as a line of JSON; what it has to say comes back the same way. Cancelling is ending the process: the next task
-gets a new one. Nothing that a task does can end the server.
+A worker is `python -m lowfold.studio._job`. It takes one task after the other as a line of JSON; what it has to say
+comes back the same way. Cancelling is ending the process: the next task gets a new one. Nothing that a task does can
+end the server.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ LINE = 64_000_000  # bytes of the longest answer
 LARGE = 1_000_000_000  # a worker that holds more after its task is not used again
 SILENT = 10.0  # seconds without processor time after which a job is said to hang
 HANGING = 120.0  # and after which it is ended
-# A worker of the first lane serves what a person waits for with the pointer in the picture; the second computes.
+# A worker of the first lane serves what a person waits for with the pointer in the picture; the second computes, and
+# steps back (as nice(1) counts) behind the server, the page and the first.
 LANES = {"ask": 1, "work": 2}
+NICE = {"ask": 0, "work": 5}
 
 Listener = Callable[[dict[str, Any]], None]
 
@@ -116,6 +118,13 @@ class Pool:
             job.worker.end(words)
             _fail(job, words)
 
+    def leave(self, job: Job) -> None:
+        """Nobody waits for it any more. One that a person asked with the pointer ends sooner than a process starts."""
+        if job.lane == "work" or job.worker is None:
+            self.stop(job)
+        else:
+            _fail(job, JobFailed("stopped", "stopped"))
+
     def warm(self) -> None:
         """Have a worker ready in every lane."""
         for lane in LANES:
@@ -170,7 +179,7 @@ class Pool:
         environment = {**os.environ, "LOWFOLD_MEMORY": str(self.memory), "PYTHONPATH": path}
         try:
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-P", "-W", "ignore", "-m", "lowfold.studio._job",
+                sys.executable, "-P", "-W", "ignore", "-m", "lowfold.studio._job", str(NICE[lane]),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=errors,
@@ -201,18 +210,18 @@ class Pool:
         while line := await worker.process.stdout.readline():
             said = json.loads(line)
             job = worker.job
-            if job is None or job.done.done():
+            if job is None:
                 continue
             if said["event"] in ("done", "failed"):
                 worker.job = None
-                if said["event"] == "done":
-                    job.done.set_result(said["result"])
-                else:
+                if said["event"] == "failed":
                     _fail(job, JobFailed(shown_words(said["reason"])))
+                elif not job.done.done():
+                    job.done.set_result(said["result"])
                 if resident(worker.process.pid) > LARGE:
                     worker.end(JobFailed("grown"))
                 self._serve()
-            elif job.hear is not None:
+            elif job.hear is not None and not job.done.done():
                 job.hear(said)
         code = await worker.process.wait()
         self.workers.remove(worker)

@@ -87,9 +87,9 @@ class Session:
     # Jobs -------------------------------------------------------------------------------------------------------------
 
     async def job(self, name: str, task: dict[str, Any], **options: Any) -> dict[str, Any]:
-        """A task under a name by which it can be stopped; another one of that name is ended first."""
+        """A task under a name by which it can be stopped; another one of that name is not waited for any more."""
         if name in self.jobs:
-            self.pool.stop(self.jobs[name])
+            self.pool.leave(self.jobs[name])
         job = self.pool.submit(name, task, **options)
         self.jobs[name] = job
         self.tell(say.Busy(self._busy()))

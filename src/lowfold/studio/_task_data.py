@@ -1,4 +1,4 @@
-"""Tasks about the data: reading, looking, the nearest points."""
+"""Reading the data: the first task of a session, so that nothing is loaded here that only methods need."""
 
 from __future__ import annotations
 
@@ -13,26 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.stages import StageCache, keeping
 from lowfold.datasets._file_table import Table
 from lowfold.datasets._gaps import Missing, with_gaps
 from lowfold.datasets._read_text import read_documents, read_texts
 from lowfold.datasets._readers import _reader_for
 from lowfold.datasets._table import SURFACES
-from lowfold.dimension._estimate_all import NAMES, estimate_all
-from lowfold.methods.pca import PCA
-from lowfold.metrics._pairwise import pairwise
 from lowfold.metrics._scales import scaling, standardized
-from lowfold.quality._diagnose import diagnose
 from lowfold.studio import _columns
 from lowfold.studio._protocol import ColumnInfo
 from lowfold.studio._stored import MOST_ROWS, Stored, column, in_units, matrix, more, stored
 
 MOST_COLUMNS = 400  # columns that are listed one by one
-LOOKED_AT = 3000  # points of the estimators of dimension
 CURVE = 16  # from so many columns on, a row is also drawn as a curve
 WORDS = 400  # letters of a text that are shown
-TERMS = 12  # of a document
 LABEL_NAMES = frozenset({"class", "label", "labels", "target", "species", "category", "digit"})
 LABEL_VALUES = 50  # different whole numbers that a column of such a name may hold
 
@@ -169,6 +162,8 @@ def _picture(X: NDArray[Any], columns: Path) -> list[Any]:
     whole = np.flatnonzero(np.isfinite(X).all(axis=1))
     if len(whole) < 4:
         return []
+    from lowfold.methods.pca import PCA
+
     return _columns.places(columns, PCA(min(3, D, len(whole) - 1)).fit_transform(X[whole]), whole, n)
 
 
@@ -252,57 +247,3 @@ def _apart(table: Table, roles: dict[str, str], source: str) -> Table:
 
 def _without_folder(words: str, source: dict[str, Any]) -> str:
     return words if source["kind"] == "set" else words.replace(str(Path(source["path"]).parent) + "/", "")
-
-
-def look(say: Say, folder: str, stages: str) -> dict[str, Any]:
-    """Every estimator of dimension, one after the other, then the diagnosis; what is there is said at once."""
-    X, square = matrix(Path(folder)), stored(Path(folder)).matrix
-    if np.isnan(X).any():
-        raise InvalidInput("values are missing; leave these rows out (under Data) before looking")
-    metric = "precomputed" if square else "euclidean"
-    rows = np.arange(len(X))
-    if len(X) > LOOKED_AT:
-        rows = np.sort(np.random.default_rng(0).choice(len(X), LOOKED_AT, replace=False))
-    part = X[np.ix_(rows, rows)] if square else X[rows]
-    found: dict[str, Any] = {"points": len(rows), "of": len(X), "dimension": [], "diagnosis": None}
-    with keeping(StageCache(Path(stages))):
-        found["diagnosis"] = diagnose(X, metric=metric).to_dict()
-        say({"event": "look", "look": found})
-        for name in NAMES:
-            found["dimension"].append(estimate_all(part, (name,), metric=metric)[name].as_dict())
-            say({"event": "look", "look": found})
-    return found
-
-
-def near(say: Say, folder: str, row: int, k: int) -> dict[str, Any]:
-    """The k nearest rows of a row, by distance in the data, itself not counted."""
-    X = matrix(Path(folder))
-    if not 0 <= row < len(X):
-        raise InvalidInput(f"row must lie in 0..{len(X) - 1}; got {row}")
-    square = stored(Path(folder)).matrix
-    distances = np.asarray(X[row] if square else pairwise(X[row : row + 1], X)[0], dtype=np.float64)
-    distances[row] = np.inf
-    order = np.argpartition(distances, min(k, len(X) - 1) - 1)[:k]
-    order = order[np.lexsort((order, distances[order]))]
-    return {
-        "rows": order.tolist(),
-        "distances": [float(f"{d:.6g}") for d in distances[order]],
-        "aside": {name: _word(Path(folder), name, row) for name in stored(Path(folder)).aside},
-        "terms": terms(Path(folder), X[row]),
-    }
-
-
-def _word(folder: Path, name: str, row: int) -> str:
-    """What a column kept aside says of a row."""
-    values = column(folder, name)
-    assert values is not None
-    return str(values[row])[:WORDS]
-
-
-def terms(folder: Path, values: NDArray[Any]) -> list[list[Any]]:
-    """The columns of a document with the largest values; nothing where rows are no documents."""
-    known = stored(folder)
-    if "read_documents" not in known.reader:
-        return []
-    order = np.argsort(-values, kind="stable")[:TERMS]
-    return [[known.columns[j], float(f"{values[j]:.3g}")] for j in order.tolist() if values[j] > 0]

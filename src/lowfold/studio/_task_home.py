@@ -22,7 +22,8 @@ from lowfold.select._compare_types import Comparison, Row
 from lowfold.select._worker import edges_of
 from lowfold.studio._session_file import open_session, write_session
 from lowfold.studio._stored import column, in_units, labels, matrix, more, stored
-from lowfold.studio._task_data import _from_file, terms
+from lowfold.studio._task_data import _from_file
+from lowfold.studio._task_look import terms
 from lowfold.viz._report import write_report
 
 PLACED = 5000  # new points that are shown

@@ -1,15 +1,21 @@
-"""The tasks of a worker, by name."""
+"""The tasks of a worker, by name; the module of each is loaded when it is asked for, or when there is nothing to do."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
-from lowfold.studio._task_data import look, near, read
-from lowfold.studio._task_fit import catalogue, fit, measure, plan, steady, tune
-from lowfold.studio._task_home import export, invert, place, reopen
-
-TASKS: dict[str, Callable[..., dict[str, Any]]] = {
-    task.__name__: task
-    for task in (catalogue, export, fit, invert, look, measure, near, place, plan, read, reopen, steady, tune)
+TASKS = {
+    "lowfold.studio._task_data": ("read",),
+    "lowfold.studio._task_fit": ("catalogue", "fit", "measure", "plan", "steady", "tune"),
+    "lowfold.studio._task_look": ("look", "near"),
+    "lowfold.studio._task_home": ("export", "invert", "place", "reopen"),
 }
+MODULES = (*TASKS, "numba")  # half of the methods load the compiler at their first fit
+_HOMES = {task: module for module, tasks in TASKS.items() for task in tasks}
+
+
+def find(task: str) -> Callable[..., dict[str, Any]]:
+    """The function of a task."""
+    return getattr(import_module(_HOMES[task]), task)  # type: ignore[no-any-return]
