@@ -21,8 +21,8 @@ from lowfold.kernels._tangent import affine_basis, orthonormal_columns, tangents
 # Of the gap: a gap with less along the sides' planes stands upright on both, and has no direction in them.
 ACROSS = 1e-9
 # Of a bridge's patch beside reconstruction weights. Those leave smooth functions an energy of 1e-8 to 1e-4 a point, and
-# a patch of weight 1 is a rigid plate to them: pieces were laid over each other (neighbours' accuracy on faces 0.62, with
-# this 0.80). Much less would shrink each piece to a point.
+# a patch of weight 1 is a rigid plate to them: pieces were laid over each other (accuracy of neighbours on faces 0.62,
+# with this 0.80). Much less would shrink each piece to a point.
 LOOSE = 1e-6
 
 
