@@ -13,7 +13,6 @@ from sklearn.neighbors import NearestNeighbors
 import lowfold
 from lowfold._core.errors import DisconnectedWarning, InvalidInput
 from lowfold.graph import Graph, Neighbors, choose_landmarks, geodesics
-
 from lowfold.methods.locally_linear_isomap import with_the_nearest
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.spectral import minimal_shift
