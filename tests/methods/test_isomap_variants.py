@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.spatial import procrustes
 from scipy.spatial.distance import cdist
+from sklearn.neighbors import NearestNeighbors
 
 import lowfold
-from lowfold._core.errors import InvalidInput
-from lowfold.graph import choose_landmarks, geodesics
+from lowfold._core.errors import DisconnectedWarning, InvalidInput
+from lowfold.graph import Graph, Neighbors, choose_landmarks, geodesics
+from lowfold.methods.locally_linear_isomap import with_the_nearest
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.spectral import minimal_shift
 from lowfold.spectral._euclidean import shift_bound
@@ -218,3 +222,28 @@ def test_planes_with_more_directions_than_neighbours_can_tell_keep_edges() -> No
 def _turn(one: lowfold.Isomap, other: lowfold.Isomap) -> np.ndarray:
     left, _, right = np.linalg.svd(one.embedding_.T @ other.embedding_)
     return left @ right
+
+
+def test_new_points_go_through_neighbours_of_the_nearest_point() -> None:
+    graph = Graph.from_edges(5, np.array([[0, 1], [1, 2], [3, 4]]), np.ones(3))
+    found = Neighbors(np.array([0, 3, 5]), np.array([1, 3, 0, 4, 2]), np.array([0.1, 0.2, 0.3, 0.1, 0.2]), 5)
+    kept = with_the_nearest(graph, found)
+    assert kept.indptr.tolist() == [0, 2, 3]
+    assert kept.indices.tolist() == [1, 0, 4]
+    assert kept.distances.tolist() == [0.1, 0.3, 0.1]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_new_images_of_many_turning_things_are_placed(seed: int) -> None:
+    """Closed curves that come near each other, as people in profile do: a plane through several of them misleads."""
+    rng = np.random.default_rng(seed)
+    t, kind = rng.random(600) * 2 * np.pi, np.arange(600) % 12
+    A = rng.normal(size=(12, 4, 60))
+    waves = np.column_stack([np.cos(t), np.sin(t), 0.5 * np.cos(2 * t), 0.5 * np.sin(2 * t)])
+    X = np.einsum("nw,nwc->nc", waves, 0.3 * A[kind] + A[:1]) + 0.1 * rng.normal(size=(600, 60))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DisconnectedWarning)
+        model = lowfold.LocallyLinearIsomap(8, on_shortcut="ignore").fit(X[:420])
+    nearest = NearestNeighbors(n_neighbors=1).fit(model.embedding_)
+    found = nearest.kneighbors(model.transform(X[420:]), return_distance=False)[:, 0]
+    assert (kind[:420][found] == kind[420:]).mean() > 0.65  # 0.4 to 0.6 by the new point's own plane

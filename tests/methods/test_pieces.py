@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.neighbors import NearestNeighbors
 
 import lowfold
 from lowfold._core.errors import DisconnectedWarning, InvalidInput
@@ -121,3 +122,17 @@ def test_components_too_small_for_tangent_planes() -> None:
         assert np.ptp(model.embedding_[box == i], axis=0).max() == 0
         assert (model.orientation_[box == i] == 0).all()
     assert model.tangents_.shape == (68, 3, 2)
+
+
+@pytest.mark.parametrize("seed", [7, 8, 9])
+@pytest.mark.parametrize("name", ["LLE", "ModifiedLLE"])
+def test_bridges_do_not_lay_pieces_over_each_other(name: str, seed: int) -> None:
+    """With a bridge as stiff as LTSA's one in ten points had its nearest neighbour in the other piece."""
+    sheets = [lowfold.datasets.s_curve(n, random_state=seed + n).X for n in (350, 250)]
+    X = np.vstack([sheets[0], sheets[1] + [0.0, 0.0, 6.0]])
+    piece = np.repeat([0, 1], [350, 250])
+    Y = fitted(name, X, "connect", n_neighbors=10).embedding_
+    nearest = NearestNeighbors(n_neighbors=2).fit(Y).kneighbors(Y, return_distance=False)[:, 1]
+    assert (piece[nearest] == piece).mean() > 0.99
+    for part in (0, 1):
+        assert np.linalg.matrix_rank(Y[piece == part] - Y[piece == part].mean(axis=0), tol=1e-6) == 2

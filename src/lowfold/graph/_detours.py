@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from lowfold._core.jit import loops_for
 from lowfold._core.parallel import COPIED, TABLED, block_slices, run_blocks
 from lowfold._core.run import Run
-from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._components import components
+from lowfold.graph._local_planes import directions_of_products
 from lowfold.graph._types import Graph
 
 Mask = NDArray[np.bool_]
@@ -48,13 +48,20 @@ def within_pieces(graph: Graph, kept: Mask, edges: Ints, run: Run) -> Ints:
 def steep(graph: Graph, kept: Mask, X: AnyFloats, edges: Ints, d: int) -> Mask:
     """Edges at more than 30 degrees to the tangent planes of both ends, which the kept entries span."""
     ends = ends_of(graph, edges)
-    steep = np.empty(len(edges), dtype=bool)
-    for part in block_slices(len(edges), max(1, COPIED // (d * X.shape[1]))):
-        step = X[ends[part, 1]].astype(np.float64) - X[ends[part, 0]].astype(np.float64)
-        planes = [_planes(graph, kept, X, ends[part, e], d) for e in (0, 1)]
-        inside = [np.linalg.norm(plane @ step[:, :, None], axis=(1, 2)) for plane in planes]
-        steep[part] = np.maximum(*inside) < FLAT * np.linalg.norm(step, axis=1)
-    return steep
+    vertices, place = np.unique(ends, return_inverse=True)
+    place = place.reshape(-1, 2)
+    inside, length = np.zeros(len(edges)), np.zeros(len(edges))
+    at_once = max(1, COPIED // (d * X.shape[1]))
+    for part in block_slices(len(vertices), at_once):
+        planes = _planes(graph, kept, X, vertices[part], d)
+        for end in (0, 1):
+            mine = np.flatnonzero((place[:, end] >= part.start) & (place[:, end] < part.stop))
+            for some in block_slices(len(mine), at_once):
+                now = mine[some]
+                step = X[ends[now, 1]].astype(np.float64) - X[ends[now, 0]].astype(np.float64)
+                within = np.linalg.norm(planes[place[now, end] - part.start] @ step[:, :, None], axis=(1, 2))
+                inside[now], length[now] = np.maximum(inside[now], within), np.linalg.norm(step, axis=1)
+    return np.asarray(inside < FLAT * length)
 
 
 def _planes(graph: Graph, kept: Mask, X: AnyFloats, where: Ints, d: int) -> Floats:
@@ -67,9 +74,9 @@ def _planes(graph: Graph, kept: Mask, X: AnyFloats, where: Ints, d: int) -> Floa
         entry = np.where(column, graph.indptr[where[part], None] + np.arange(most), 0)
         near, column = graph.indices[entry], column & kept[entry]
         spokes = (X[near].astype(np.float64) - X[where[part], None].astype(np.float64)) * column[:, :, None]
-        sizes, directions = stacked_svd(spokes)[1:]
+        directions, sizes = directions_of_products(spokes, d)
         occurs = sizes[:, :d] > THIN * sizes[:, :1]
-        planes[part, : occurs.shape[1]] = directions[:, :d] * occurs[:, :, None]
+        planes[part, : occurs.shape[1]] = directions.transpose(0, 2, 1) * occurs[:, :, None]
     return planes
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.parallel import STACKED, block_slices, run_blocks
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh, stacked_svd
 from lowfold._core.types import AnyFloats, Floats
@@ -20,6 +21,9 @@ ABOVE = 3  # times the median height: on noisy data all neighbours stand above t
 # Neighbours for every direction of a plane: one through the nearer half of them has no height there, and all else would
 # seem to lie on another sheet. Surfaces have few neighbours and keep their two directions.
 SPARED, SURFACE = 4, 2
+# Of the largest singular value: a direction with less is lost in the rounding of inner products, which cost a tenth of
+# a decomposition where there are more columns than neighbours.
+WEAK = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +46,23 @@ def padded(neighbors: Neighbors) -> Padded:
 
 def principal_directions(V: Floats, d: int) -> tuple[Floats, Floats]:
     """Leading singular directions (m, D, d) and all singular values, descending, of a stack V (m, k, D)."""
+    directions, s = directions_of_products(V, d)
+    weak = np.flatnonzero(~(s[:, directions.shape[2] - 1] > WEAK * s[:, 0]))
+    if V.shape[1] < V.shape[2] and len(weak):
+        _, s[weak], Vt = stacked_svd(V[weak])
+        directions[weak] = Vt[:, :d].transpose(0, 2, 1)
+    return directions, s
+
+
+def directions_of_products(V: Floats, d: int) -> tuple[Floats, Floats]:
+    """The same by inner products, of columns or of rows, whichever are fewer; of rows, weak ones are mere rounding."""
     k, D = V.shape[1:]
+    Vt = V.transpose(0, 2, 1)
+    values, U = stacked_eigh(Vt @ V if k >= D else V @ Vt)
+    s, U = np.sqrt(np.maximum(values[:, ::-1], 0.0)), U[:, :, ::-1][:, :, :d]
     if k >= D:
-        values, U = stacked_eigh(V.transpose(0, 2, 1) @ V)
-        return np.ascontiguousarray(U[:, :, ::-1][:, :, :d]), np.sqrt(np.maximum(values[:, ::-1], 0.0))
-    _, s, Vt = stacked_svd(V)
-    return np.ascontiguousarray(Vt[:, :d].transpose(0, 2, 1)), s
+        return np.ascontiguousarray(U), s
+    return Vt @ (U / np.where(s > 0, s, 1.0)[:, None, :d]), s
 
 
 def robust_planes(
@@ -58,9 +73,11 @@ def robust_planes(
     Directions V_j / |V_j| are fitted by least squares, first those of the nearer half, then all with weights
     1 / (1 + (sine / 0.3)^4), the sine of their angle to the plane: a neighbour on another sheet loses its say.
     """
-    k = V.shape[1]
+    k, D = V.shape[1:]
     length = np.where(distance > 0, distance, 1.0)
     unit = V / length[:, :, None]
+    if k < D:
+        unit, basis = in_own_span(unit)
     near = np.arange(k)[None, :] < np.maximum(d + 1, np.ceil(real.sum(axis=1) / 2))[:, None]
     w = (near & real).astype(np.float64)
     for _ in range(rounds):
@@ -68,7 +85,19 @@ def robust_planes(
         inside = np.einsum("mkd,mkd->mk", unit @ T, unit @ T)
         sine = np.sqrt(np.clip(1.0 - inside, 0.0, 1.0))
         w = real / (1.0 + (sine / TILTED) ** 4)
-    return T, sine * distance
+    return (basis @ T if k < D else T), sine * distance
+
+
+def in_own_span(V: Floats) -> tuple[Floats, Floats]:
+    """Coordinates (m, k, k) of rows V (m, k, D) in an orthonormal basis (m, D, k) of what they span, by their products.
+
+    Directions lost in the rounding of the products have zero columns.
+    """
+    values, U = stacked_eigh(V @ V.transpose(0, 2, 1))
+    occurs = values > ROUNDING * values[:, -1:]
+    size = np.sqrt(np.where(occurs, values, 0.0))
+    inverse = np.where(occurs, 1.0 / np.where(occurs, size, 1.0), 0.0)
+    return U * size[:, None, :], V.transpose(0, 2, 1) @ (U * inverse[:, None, :])
 
 
 def medians(height: Floats, real: NDArray[np.bool_]) -> Floats:
@@ -89,17 +118,15 @@ def linear_neighbors(
     d: int,
     *,
     linearity: float = 0.7,
-    queries: AnyFloats | None = None,
     run: Run | None = None,
 ) -> Neighbors:
     """The neighbours that lie in the local planes of both ends of their edge, after Saxena, Gupta & Mukerjee (2004).
 
     An edge is dropped when, at either end, it rises from the d-dimensional plane of that end's neighbours by more than
     `linearity` times its length and by more than three times the median height there: such an edge leads across a fold.
-    With `queries`, rows are new points, whose own planes alone decide; their nearest neighbour always stays.
     """
     run = run or Run()
-    rows, pad = X if queries is None else queries, padded(neighbors)
+    pad = padded(neighbors)
     m, D = neighbors.n, X.shape[1]
     d = plane_dimension(d, D, int(np.median(neighbors.counts)))
     planes, noise, out = np.empty((m, D, d)), np.empty(m), np.zeros(pad.real.shape, dtype=bool)
@@ -107,7 +134,7 @@ def linear_neighbors(
     parts = block_slices(m, max(1, STACKED // (pad.index.shape[1] * D)))
 
     def differences(part: slice) -> Floats:
-        return X[pad.index[part]].astype(np.float64) - rows[part].astype(np.float64)[:, None, :]
+        return X[pad.index[part]].astype(np.float64) - X[part].astype(np.float64)[:, None, :]
 
     def too_high(height: Floats, level: Floats, part: slice) -> NDArray[np.bool_]:
         return (height > linearity * lengths[part]) & (height > ABOVE * level)
@@ -128,10 +155,7 @@ def linear_neighbors(
         out[part] |= too_high(height, noise[there], part)
 
     run_blocks(fit, len(parts), n_jobs=run.n_jobs)
-    if queries is None:
-        run_blocks(other_end, len(parts), n_jobs=run.n_jobs)
-    else:
-        out[:, 0] = False
+    run_blocks(other_end, len(parts), n_jobs=run.n_jobs)
     kept = ~out[pad.real]
     counts = np.bincount(neighbors.rows()[kept], minlength=m)
     indptr = np.concatenate([[0], np.cumsum(counts)])
@@ -140,6 +164,8 @@ def linear_neighbors(
 
 __all__ = [
     "Padded",
+    "directions_of_products",
+    "in_own_span",
     "linear_neighbors",
     "medians",
     "padded",

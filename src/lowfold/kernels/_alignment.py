@@ -27,13 +27,15 @@ LEAST_ROWS, MOST_BLOCKS = 2048, 64  # rows of a block at least, to outlast handi
 class Alignment:
     """Patches with their factors: `factor` (entries, r) has one row per member of every patch.
 
-    W_i = B_i B_i', or I - B_i B_i' with `complement=True` (B_i then has orthonormal or zero columns). A factor that
-    was made on a device stays there.
+    W_i = B_i B_i', or I - B_i B_i' with `complement=True` (B_i then has orthonormal or zero columns). `affine` says
+    that affine functions of a patch's own coordinates have no energy at all. A factor that was made on a device stays
+    there.
     """
 
     patches: Patches
     factor: Floats
     complement: bool = False
+    affine: bool = False
 
     def local(self, i: int) -> Floats:
         """W_i, dense."""
@@ -114,6 +116,6 @@ def _merged(alignment: Alignment, run: Run) -> tuple[Floats, Ints, Ints]:
     return values, columns, pointers
 
 
-def kernel_sum(first: SparseOperator, second: SparseOperator) -> SparseOperator:
-    """The sum of two alignment kernels."""
-    return SparseOperator(csr_array(first.matrix + second.matrix), psd=True, n_jobs=first.n_jobs)
+def kernel_sum(first: SparseOperator, second: SparseOperator, weight: float = 1.0) -> SparseOperator:
+    """The sum of two alignment kernels, the second `weight` times."""
+    return SparseOperator(csr_array(first.matrix + weight * second.matrix), psd=True, n_jobs=first.n_jobs)

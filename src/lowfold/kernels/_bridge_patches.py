@@ -20,6 +20,10 @@ from lowfold.kernels._tangent import affine_basis, orthonormal_columns, tangents
 
 # Of the gap: a gap with less along the sides' planes stands upright on both, and has no direction in them.
 ACROSS = 1e-9
+# Of a bridge's patch beside reconstruction weights. Those leave smooth functions an energy of 1e-8 to 1e-4 a point, and
+# a patch of weight 1 is a rigid plate to them: pieces were laid over each other (accuracy of neighbours on faces 0.62,
+# with this 0.80). Much less would shrink each piece to a point.
+LOOSE = 1e-6
 
 
 def laid_flat(P: Floats, split: int, d: int) -> Floats:
@@ -59,7 +63,7 @@ def bridge_alignment(
     indptr = np.concatenate([[0], np.cumsum([len(part) for part in members])])
     flat = np.concatenate(members).astype(np.int32)
     patches = Patches(indptr, flat, neighbors.n_points, np.zeros(len(members), dtype=bool))
-    return Alignment(patches, np.concatenate(factors), complement=True)
+    return Alignment(patches, np.concatenate(factors), complement=True, affine=True)
 
 
 def _side(end: int, graph: Graph, labels: Ints, least: int) -> Ints:

@@ -47,7 +47,7 @@ def hessian_alignment(patches: Patches, geometry: Geometry, d: int, run: Run) ->
         with run.stage("local Hessians on the device"):
             found = hessians_on_device(patches, geometry, d, run)
         if found is not None:  # all patches have one size, so that none is of twins
-            return Alignment(patches, found[0]), found[1]
+            return Alignment(patches, found[0], affine=True), found[1]
     Q = np.zeros((len(patches.members), d * (d + 1) // 2))
     rest = np.zeros(patches.n)
     blocks = list(patches.groups(max(geometry.cost, quadratic_dimension(d))))
@@ -63,4 +63,4 @@ def hessian_alignment(patches: Patches, geometry: Geometry, d: int, run: Run) ->
     # Twins have no second derivative, but one place: (y_j - y_r)^2 / 2.
     pair = patches.indptr[:-1][patches.twin]
     Q[pair, 0], Q[pair + 1, 0] = np.sqrt(0.5), -np.sqrt(0.5)
-    return Alignment(patches, Q), rest
+    return Alignment(patches, Q, affine=True), rest

@@ -88,7 +88,7 @@ def tangent_alignment(patches: Patches, geometry: Geometry, d: int, run: Run) ->
         with run.stage("local tangents on the device"):
             found = tangents_on_device(patches, geometry, d, run)
         if found is not None:
-            return Alignment(patches, found[0], complement=True), found[1]
+            return Alignment(patches, found[0], complement=True, affine=True), found[1]
     G = np.zeros((len(patches.members), d + 1))
     rest = np.zeros(patches.n)
     blocks = list(patches.groups(geometry.cost))
@@ -101,4 +101,4 @@ def tangent_alignment(patches: Patches, geometry: Geometry, d: int, run: Run) ->
 
     with run.stage("local tangents") as progress:
         run_blocks(work, len(blocks), n_jobs=run.n_jobs, progress=progress)
-    return Alignment(patches, G, complement=True), rest
+    return Alignment(patches, G, complement=True, affine=True), rest

@@ -20,7 +20,7 @@ from lowfold._core.warn import warn
 from lowfold.graph._source import Points, Sheet
 from lowfold.graph._types import Graph
 from lowfold.kernels._alignment import Alignment, align, kernel_sum
-from lowfold.kernels._bridge_patches import bridge_alignment
+from lowfold.kernels._bridge_patches import LOOSE, bridge_alignment
 from lowfold.kernels._patches import Geometry, Patches, geometry_of, twins
 from lowfold.kernels._tangent import tangents
 from lowfold.methods._alignment_mass import choose_mass, diagonal_mass
@@ -97,7 +97,7 @@ def aligned(of: AlignmentOf, data: Connected, d: int, run: Run) -> tuple[SparseO
     K = align(alignment, run=run)
     if len(data.bridges):
         across = bridge_alignment(data.bridges, data.neighbors, data.labels, geometry_across(data), d, run)
-        K = kernel_sum(K, align(across, run=run))
+        K = kernel_sum(K, align(across, run=run), 1.0 if alignment.affine else LOOSE)
     return K, extra
 
 

@@ -31,11 +31,8 @@ from lowfold.methods.registry import load as load_class
 
 FORMAT = 1
 TEXT = "lowfold.json"
-PASSING = (
-    "_skl_callbacks",
-    "_history",
-    "_read_from",
-)  # of one fit, not of the model: the same model gives the same bytes
+# Of one fit, not of the model: the same model gives the same bytes
+PASSING = ("_skl_callbacks", "_history", "_read_from")
 KINDS = "fiubcU"  # of arrays: numbers, truth values, fixed-width text; never objects
 
 CLASSES: dict[str, str] = {
@@ -89,6 +86,7 @@ CLASSES: dict[str, str] = {
 """Class -> module of every part that a fitted model may hold. A new extension gets a line here."""
 
 FORMER = {"_Corner": "NearestCorner"}  # names of 0.1
+FORMER_FIELDS = {"LinearRow": ("n_components", "linearity")}  # of parts of 0.1 that have them no more
 
 
 def save(path: str | Path, model: Any, *, overwrite: bool = False) -> None:
@@ -315,7 +313,8 @@ class _Reader:
             return matrix
         value = FORMER.get(value, value) if isinstance(value, str) else value
         if kind == "object" and value in CLASSES:
-            fields = {str(key): self.decode(part) for key, part in node["fields"].items()}
+            former = FORMER_FIELDS.get(value, ())
+            fields = {str(key): self.decode(part) for key, part in node["fields"].items() if key not in former}
             return _checked_part(_part(value)(**fields), self._source)
         return refuse(self._source, f"holds a part {value!r} that this version of lowfold does not know")
 

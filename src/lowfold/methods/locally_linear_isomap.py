@@ -19,9 +19,9 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._local_planes import linear_neighbors
 from lowfold.graph._source import Points, Source
-from lowfold.graph._types import Neighbors
+from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods._base import Check
-from lowfold.methods._fit import Connected, Data, Extension, Fit, Looks, Queries, Trained, feature_rows
+from lowfold.methods._fit import Connected, Data, Extension, Fit, Looks, Queries, Trained
 from lowfold.methods._in_blocks import InBlocks, never
 from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._neighborhood import Needs
@@ -84,37 +84,42 @@ class LocallyLinearIsomap(Isomap):
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
         fit = super()._recipe(data, run)
-        return replace(fit, extend=LinearRow(fit.extend, self.n_components, float(self.linearity)))
+        return replace(fit, extend=LinearRow(fit.extend))
 
 
 @dataclass(frozen=True, eq=False)
 class LinearRow(Extension):
-    """Isomap's extension, through those neighbours of the new point that lie in its own local plane."""
+    """Isomap's extension, through the nearest training point and those neighbours of the new one that it has too.
+
+    The training points' planes have chosen those; a plane of the new point's own neighbours is one of several sheets
+    where they lie on several.
+    """
 
     inner: Any
-    n_components: int
-    linearity: float
     looks: ClassVar[Looks] = "neighbors"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
-        source = trained.points
-        kept = linear_neighbors(
-            features(source),
-            found,
-            self.n_components,
-            linearity=self.linearity,
-            queries=features(source, feature_rows(queries)),
-            run=run,
-        )
-        return np.asarray(self.inner.place(trained, queries, kept, run))
+        return np.asarray(self.inner.place(trained, queries, with_the_nearest(trained.edges, found), run))
 
     def lengths(self, found: Neighbors) -> Neighbors:
         """Edges in the graph's own units."""
         return self.inner.lengths(found)  # type: ignore[no-any-return]
 
 
-def features(source: Points, X: NDArray[np.floating] | None = None) -> NDArray[np.floating]:
+def with_the_nearest(graph: Graph, found: Neighbors) -> Neighbors:
+    """Of each row the nearest point and those that an edge of the graph joins to it."""
+    rows = found.rows()
+    nearest = found.indices[found.indptr[:-1]].astype(np.int64)[rows]
+    edges = np.sort(graph.rows() * graph.n + graph.indices)
+    asked = nearest * graph.n + found.indices
+    place = np.minimum(np.searchsorted(edges, asked), max(len(edges) - 1, 0))
+    joined = (nearest == found.indices) | ((edges[place] == asked) if len(edges) else False)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[joined], minlength=found.n))])
+    return replace(found, indptr=indptr, indices=found.indices[joined], distances=found.distances[joined])
+
+
+def features(source: Points) -> NDArray[np.floating]:
     """Rows where the metric is Euclidean, which planes need."""
     if source.metric.feature_map is None:
         raise InvalidInput(f"local planes need a Euclidean metric, perhaps after a map; {source.metric.name!r} is not")
-    return source.features(X)
+    return source.features()
