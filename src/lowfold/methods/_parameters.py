@@ -60,6 +60,14 @@ class Output(Declared):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{told}")
 
 
+class AllComponents(Output):
+    """A linear method that takes as many columns as there can be where no number is given."""
+
+    n_components: int | None = positional(  # type: ignore[assignment]
+        default=2, limits=(Int(1), Null("all")), text="Number of output columns; None is all, min(n, D).", kw_only=False
+    )
+
+
 class Distances(Declared):
     """How far apart points are, or the matrix that says so."""
 
