@@ -58,6 +58,7 @@ SCIKIT_LEARN: Mapping[str, str] = {
     "SparseRandomProjection": "lowfold.RandomProjection with kind='sparse'",
     "MiniBatchNMF": "lowfold.NMF, on all rows at once",
     "MiniBatchSparsePCA": "lowfold.SparsePCA, on all rows at once",
+    "johnson_lindenstrauss_min_dim": "lowfold.lowrank.jl_min_dim(n, eps)",
     "smacof": "lowfold.MetricMDS(metric='precomputed').fit(dissimilarities): embedding_ and stress_",
     "spectral_embedding": "lowfold.LaplacianEigenmaps(metric='precomputed_affinity').fit_transform(affinity)",
     "locally_linear_embedding": "lowfold.LLE(...).fit_transform(X)",
@@ -111,6 +112,8 @@ PARAMETERS: Mapping[str, str] = {
     "svd_solver": "solver= ('full' is 'svd', 'covariance_eigh' is 'covariance', 'arpack' and 'randomized' 'krylov')",
     "whiten": "normalization='unit'",
     "whiten_solver": "nothing: whitening goes by the shape of X",
+    "EMPCA.svd_method": "nothing: expectation and maximisation need no SVD",
+    "NMF.alpha": "alpha_W= and alpha_H=",
     "ICA.whiten": "nothing: components have unit variance",
     "ICA.w_init": "random_state=",
     "SparsePCA.method": "nothing: coordinates are updated in turn",
@@ -124,6 +127,7 @@ PARAMETERS: Mapping[str, str] = {
 """scikit-learn's parameters that have another name here, and what to write; of one class with its name before."""
 
 ATTRIBUTES: Mapping[str, str] = {
+    "density_": "it is density, 1/3 for 'auto'",
     "error_": "errors of the steps are not kept; reconstruction_error_ is that of the last where there is one",
     "kernel_pca_": "eigenvalues_ and embedding_ are attributes of the model itself",
     "nbrs_": "neighbours are in graph_; lowfold.graph.find_neighbors searches",
@@ -133,6 +137,10 @@ ATTRIBUTES: Mapping[str, str] = {
     "lambdas_": "it is eigenvalues_",
     "alphas_": "it is eigenvectors_",
     "n_features_": "it is n_features_in_",
+    "training_data_": "the model keeps its training rows to itself",
+    "whitening_": "components_ unmixes the rows themselves, whitening included",
+    "fit_predict": "SpectralClustering has labels; an embedding has fit_transform",
+    "predict": "put a classifier or a clustering behind it, as in make_pipeline(model, KNeighborsClassifier())",
 }
 """Fitted attributes of scikit-learn that have another name here, and what to look at."""
 
@@ -143,9 +151,13 @@ VALUES: Mapping[tuple[str, Any], str] = {
     ("init", "custom"): "a start of your own is not taken: write init='random' with random_state",
     ("init", "classical_mds"): "for 'classical_mds' write init='classical'",
     ("init", "nndsvdar"): "for 'nndsvdar' write init='nndsvda'",
+    ("kernel", "chi2"): "pass its matrix with kernel='precomputed'",
+    ("kernel", "additive_chi2"): "pass its matrix with kernel='precomputed'",
     ("kernel", "polynomial"): "for 'polynomial' write kernel='poly'",
     ("method", "barnes_hut"): "for 'barnes_hut' write method='auto': repulsion is exact, or interpolated ('fft')",
     ("metric", False): "scikit-learn's metric=False is NonmetricMDS",
+    ("metric", "nearest_neighbors"): "neighbours are the default: leave metric out",
+    ("metric", "rbf"): "for 'rbf' leave metric out and write scale=1/gamma: weights are Gaussian among neighbours",
     ("metric", True): "scikit-learn's metric=True is MetricMDS; leave it out",
     ("n_components", "auto"): "give the number of columns; `lowfold.dimension.estimate` finds one",
     ("n_components", None): "give the number of columns; all of them have PCA, KernelPCA, ICA, NMF and SparsePCA",
