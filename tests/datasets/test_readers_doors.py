@@ -199,7 +199,7 @@ def test_gaps_of_distances_are_not_to_be_dropped(tmp_path) -> None:
     file = tmp_path / "d.csv"
     file.write_text("\n".join(",".join("" if np.isnan(v) else str(v) for v in row) for row in D))
     assert not [told for told in read(file, missing="keep").notices if "first line" in told]
-    with pytest.raises(ValueError, match="missing='keep'.*MetricMDS"):
+    with pytest.raises(ValueError, match=r"missing='keep'.*MetricMDS"):
         read(file)
 
 

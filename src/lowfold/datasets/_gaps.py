@@ -13,8 +13,8 @@ from lowfold.datasets._file_table import Table, refuse
 
 LEAST = 3  # rows of a square that is taken for a matrix of distances
 DISTANCES = (
-    "missing='keep' (--read missing=keep): in a matrix of distances these are pairs that nobody measured, which MetricMDS "
-    "and NonmetricMDS take with metric='precomputed'"
+    "missing='keep' (--read missing=keep): in a matrix of distances these are pairs that nobody measured, which "
+    "MetricMDS and NonmetricMDS take with metric='precomputed'"
 )
 Missing = Literal["error", "keep", "drop", "mean"]
 

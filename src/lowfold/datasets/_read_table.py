@@ -197,8 +197,8 @@ def _opening(
 def _is_header(first: list[str], below: list[list[str]], decimal: str) -> tuple[bool, str]:
     """Whether the first line holds names, and what to say of it where it has both words and numbers.
 
-    No number in it: names. Numbers beside words are names, as of wavelengths, where a word stands over numbers, or where
-    every one of them is outside of what its column holds.
+    No number in it: names. Numbers beside words are names, as of wavelengths, where a word stands over numbers, or
+    where every one of them is outside of what its column holds.
     """
     numbers = [j for j, field in enumerate(first) if is_number(field, decimal)]
     over = [j for j, field in enumerate(first) if j not in numbers and field.strip().lower() not in MISSING]
