@@ -173,3 +173,40 @@ def test_bad_bands_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "cube.hdr").write_text(head + "bbl = {1, 0}\n")
     with pytest.raises(FileProblem, match="each of the 4 bands"):
         read(tmp_path / "cube.hdr")
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "told"),
+    [
+        ("mineral,400,412\nquartz,0.1,0.2\nmica,0.2,0.4\n", ["400", "412"], "read as names"),  # wavelengths
+        ("id,400,412\n1,0.1,0.2\n7,500,0.4\n", ["400", "412"], "read as names"),  # a word over numbers
+        ("quartz,0.1,0.2\nmica,0.05,0.3\nclay,0.2,0.1\n", ["x2", "x3"], "read as data"),
+    ],
+)
+def test_a_first_line_of_words_and_numbers_is_told(tmp_path, text, columns, told) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text(text)
+    table = read(file, ids="id") if text.startswith("id") else read(file)
+    assert table.columns == columns
+    assert told in table.notices[0]
+
+
+def test_gaps_of_distances_are_not_to_be_dropped(tmp_path) -> None:
+    D = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
+    D[0, 3] = D[3, 0] = np.nan
+    np.save(tmp_path / "d.npy", D)
+    assert "MetricMDS" in read(tmp_path / "d.npy").notices[0]
+    file = tmp_path / "d.csv"
+    file.write_text("\n".join(",".join("" if np.isnan(v) else str(v) for v in row) for row in D))
+    assert not [told for told in read(file, missing="keep").notices if "first line" in told]
+    with pytest.raises(ValueError, match=r"missing='keep'.*MetricMDS"):
+        read(file)
+
+
+def test_a_wide_table_is_no_array_for_every_column(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("lowfold.datasets._read_table.WIDE", 3)
+    monkeypatch.setattr("lowfold.datasets._read_table.arrow_columns", lambda *args, **options: pytest.fail("asked"))
+    monkeypatch.setattr("lowfold.datasets._read_table.WORTH", 1)
+    file = tmp_path / "w.csv"
+    file.write_text("a,b,c\n1,2,3\n4,5,6\n")
+    assert read(file).X.shape == (2, 3)

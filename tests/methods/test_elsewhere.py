@@ -129,3 +129,19 @@ def test_a_score_is_a_float() -> None:
     for twin in (copy.copy(t), copy.deepcopy(t), pickle.loads(pickle.dumps(t))):
         assert (twin.name, twin.value, twin.perfect) == ("trustworthiness", 0.75, 1.0)
         assert np.array_equal(twin.points, t.points)
+
+
+def test_set_params_answers_as_the_constructor_does() -> None:
+    with pytest.raises(ValueError, match="for whiten use normalization='unit'"):
+        lowfold.PCA(2).set_params(whiten=True)
+
+
+def test_gaps_and_text_are_told_with_a_way_out() -> None:
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    X[4, 1] = np.nan
+    with pytest.raises(InvalidInput, match="EMPCA fits rows with gaps"):
+        lowfold.PCA(2).fit(X)
+    assert lowfold.EMPCA(2).fit(X).embedding_.shape == (10, 2)
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(InvalidInput, match="no numbers: 'kind'"):
+        lowfold.PCA(2).fit(pd.DataFrame({"kind": ["a", "b", "c"], "size": [1.0, 2.0, 3.0]}))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from sklearn import decomposition
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
@@ -185,3 +188,41 @@ def test_kernel_pca_without_a_number_has_all_that_exist() -> None:
     assert lowfold.KernelPCA(None, kernel="rbf", center=False).fit(X).embedding_.shape == (30, 30)
     with pytest.raises(InvalidInput, match="all eigenvectors, of up to 5000 points"):
         lowfold.KernelPCA(None).fit(np.zeros((5001, 1)) + np.arange(5001)[:, None])
+
+
+@pytest.mark.filterwarnings("ignore::lowfold._core.errors.AccuracyWarning")  # forty rows show few sources
+@pytest.mark.parametrize("name", ["ICA", "NMF", "SparsePCA", "PCA"])
+def test_linear_methods_without_a_number_have_all_columns(name: str) -> None:
+    X = np.random.default_rng(3).random((40, 5))
+    model = getattr(lowfold, name)(None).fit(X)
+    assert model.transform(X).shape == (40, 5)
+    assert lowfold.plan(X, name, n_components=None).fits
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of the reference
+def test_a_number_is_the_beta_of_a_loss_of_nmf(tmp_path: Path) -> None:
+    X = np.random.default_rng(4).random((30, 6)) + 0.1
+    model = lowfold.NMF(2, beta_loss=1.5, max_iter=400).fit(X)
+    reference = decomposition.NMF(2, init="nndsvda", beta_loss=1.5, solver="mu", max_iter=400).fit(X)
+    divergence = _beta_divergence(X, reference.transform(X), reference.components_, 1.5)
+    assert _beta_divergence(X, model.embedding_, model.components_, 1.5) <= 1.01 * divergence
+    lowfold.save(tmp_path / "m.lowfold", model)
+    assert np.array_equal(lowfold.load(tmp_path / "m.lowfold").transform(X), model.transform(X))
+
+
+def _beta_divergence(X: np.ndarray, W: np.ndarray, H: np.ndarray, beta: float) -> float:
+    Z = W @ H
+    return float((X**beta + (beta - 1) * Z**beta - beta * X * Z ** (beta - 1)).sum() / (beta * (beta - 1)))
+
+
+def test_blocks_of_sparse_rows_are_taken() -> None:
+    X = np.random.default_rng(6).random((60, 5)) * (np.random.default_rng(7).random((60, 5)) < 0.3)
+    model = lowfold.PCA(2).fit(csr_array(X[:20]))
+    for part in (X[20:45], X[45:]):
+        model.partial_fit(csr_array(part))
+    assert np.allclose(model.eigenvalues_, lowfold.PCA(2).fit(X).eigenvalues_)
+
+
+def test_save_says_which_comes_first(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"save\(path, model\)"):
+        lowfold.save(lowfold.PCA(2), tmp_path / "m.lowfold")

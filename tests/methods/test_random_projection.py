@@ -230,8 +230,8 @@ def test_parameters_that_do_not_belong_together() -> None:
         ({"n_components": "auto"}, "eps of RandomProjection must be given"),
         ({"eps": 0.5}, "eps of RandomProjection is used with"),
         ({"density": 0.1}, "density of RandomProjection belongs"),
-        ({"n_components": "auto", "eps": 0.3}, "at most n_features = 30"),
-        ({"n_components": 31}, "at most n_features = 30"),
+        ({"n_components": "auto", "eps": 0.3}, "more than n_features = 30"),
+        ({"n_components": 31, "orthogonalize": True}, "at most n_features = 30"),
     ):
         with pytest.raises(ValueError, match=words):
             lowfold.RandomProjection(**params).fit(X)
@@ -259,3 +259,11 @@ def test_salt_and_pepper_hardly_moves_a_projected_image() -> None:
     moved = np.linalg.norm(model.transform(spoiled) - model.embedding_, axis=1)
     apart = model.distances(images)[np.triu_indices(20, 1)]
     assert np.median(moved) < 0.5 * np.median(apart)
+
+
+def test_more_columns_than_features_are_told_and_lead_back() -> None:
+    X = np.random.default_rng(5).normal(size=(12, 4))
+    with pytest.warns(UserWarning, match="more than n_features = 4"):
+        model = lowfold.RandomProjection(9).fit(X)
+    assert np.allclose(model.inverse_transform(model.embedding_), X)
+    assert np.allclose(model.components_ @ model.inverse_components_ @ model.embedding_.T, model.embedding_.T)

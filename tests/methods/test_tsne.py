@@ -73,6 +73,7 @@ def test_fft_goes_where_all_pairs_go() -> None:
 
 def test_strips_made_when_needed_are_those_held(monkeypatch: pytest.MonkeyPatch) -> None:
     X, _ = blobs(0, 100)
+    monkeypatch.setattr("lowfold.optimize._neighbor.FEW", 10)
     settings = {"perplexity": 15, "method": "exact", "max_iter": 20}
     held = TSNE(2, **settings).fit(X)
     monkeypatch.setattr("lowfold.methods._neighbor_affinity.HELD", 10)

@@ -19,6 +19,12 @@ from lowfold.optimize._neighbor import (
 from lowfold.optimize._perplexity import joint_bandwidth, row_bandwidths, row_probabilities
 
 
+@pytest.fixture(autouse=True, params=[0, 1000], ids=["loops", "numpy"])
+def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Points up to which NumPy makes the pairs: loops and NumPy have to pass the same tests."""
+    monkeypatch.setattr("lowfold.optimize._neighbor.FEW", request.param)
+
+
 def squared(X: np.ndarray) -> np.ndarray:
     S = cdist(X, X, "sqeuclidean")
     np.fill_diagonal(S, np.inf)

@@ -13,6 +13,12 @@ from lowfold.optimize._smacof import majorise
 from lowfold.optimize._stress import Computed, EdgeTerms, Held, PairTerms
 
 
+@pytest.fixture(autouse=True, params=[0, 1000], ids=["loops", "numpy"])
+def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Points up to which NumPy makes the sums: loops and NumPy have to pass the same tests."""
+    monkeypatch.setattr("lowfold.optimize._stress.FEW", request.param)
+
+
 def problem(seed: int, n: int = 30, d: int = 2) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     D = cdist(*[rng.normal(size=(n, 5))] * 2)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, dataclass_transform
 
@@ -130,10 +130,10 @@ def _constructor(cls: type[Declared]) -> Callable[..., None]:
         try:
             bound = signature.bind(self, *args, **kwargs)
         except TypeError as error:
-            known = [f"; for {name} use {told}" for name in kwargs if (told := _foreign(cls, name))]
+            known = foreign_words(cls, kwargs)
             if len(args) > 1:
-                known.append(f"; only {next(iter(cls.parameters))} is given by place, the others by name")
-            words = f"{cls.__name__}: {error}{''.join(known)}"
+                known += f"; only {next(iter(cls.parameters))} is given by place, the others by name"
+            words = f"{cls.__name__}: {error}{known}"
             raise TypeError(f"{words}; its parameters are {', '.join(cls.parameters)}") from None
         for name, declared in cls.parameters.items():
             setattr(self, name, bound.arguments.get(name, declared.default))
@@ -142,6 +142,11 @@ def _constructor(cls: type[Declared]) -> Callable[..., None]:
     __init__.__qualname__ = f"{cls.__qualname__}.__init__"
     __init__.__module__ = cls.__module__
     return __init__
+
+
+def foreign_words(cls: type[Declared], names: Iterable[str]) -> str:
+    """What to write for those names that are parameters of another library; nothing for others."""
+    return "".join(f"; for {name} use {told}" for name in names if (told := _foreign(cls, name)))
 
 
 def _foreign(cls: type[Declared], name: str) -> str | None:

@@ -11,6 +11,11 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold.datasets._file_table import Table, refuse
 
+LEAST = 3  # rows of a square that is taken for a matrix of distances
+DISTANCES = (
+    "missing='keep' (--read missing=keep): in a matrix of distances these are pairs that nobody measured, which "
+    "MetricMDS and NonmetricMDS take with metric='precomputed'"
+)
 Missing = Literal["error", "keep", "drop", "mean"]
 
 
@@ -18,6 +23,14 @@ def check_missing_option(missing: object) -> None:
     """One of the four words."""
     if missing not in get_args(Missing):
         raise InvalidInput(f"missing must be 'error', 'keep', 'drop' or 'mean'; got {missing!r}")
+
+
+def are_distances(X: NDArray[np.floating]) -> bool:
+    """Whether the values that are there can be distances between the rows: no row can be left out alone then."""
+    if X.shape[0] != X.shape[1] or len(X) < LEAST or np.any(np.diag(X) != 0):
+        return False
+    known = np.isfinite(X) & np.isfinite(X.T)
+    return bool((X[known] >= 0).all() and np.array_equal(X[known], X.T[known]))
 
 
 def with_gaps(table: Table, missing: Missing) -> Table:
@@ -30,10 +43,8 @@ def with_gaps(table: Table, missing: Missing) -> Table:
     count, (row, column) = int(gaps.sum()), (int(i) for i in np.argwhere(gaps)[0])
     words = f"the first in row {row + 1}, column {table.columns[column]!r}"
     if missing == "error":
-        refuse(
-            table.source,
-            f"{count} values are missing, {words}; read with missing='drop', 'mean' or 'keep' (--read missing=drop)",
-        )
+        way = DISTANCES if are_distances(table.X) else "missing='drop', 'mean' or 'keep' (--read missing=drop)"
+        refuse(table.source, f"{count} values are missing, {words}; read with {way}")
     if missing == "keep":
         told = f"{count} values are missing (NaN), {words}"
         return replace(table, notices=[*table.notices, told])

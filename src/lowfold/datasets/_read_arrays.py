@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import AnyFloats
 from lowfold.datasets._file_table import Table, existing_file, numbered, parsing, refuse, require_room, small_float
+from lowfold.datasets._gaps import are_distances
 from lowfold.datasets._read_hdf5 import Matlab73File, is_hdf5
 from lowfold.datasets._read_matlab import DEFLATE_LIMIT, MatlabFile
 
@@ -142,7 +143,9 @@ def _table(arrays: Mapping[str, NDArray[Any]], name: str, points: str, source: o
     if missing:
         row, column = (int(i) for i in np.argwhere(np.isnan(X))[0])
         words = f"the first in row {row + 1}, column {column + 1}"
-        notices.append(f"{missing} values are NaN, {words}; missing='drop' or 'mean' (--read missing=drop) helps")
+        helps = "missing='drop' or 'mean' (--read missing=drop) helps"
+        way = "pairs of a distance matrix that nobody measured: MetricMDS takes them" if are_distances(X) else helps
+        notices.append(f"{missing} values are NaN, {words}; {way}")
     shape = arrays[name].shape
     return Table(
         X,

@@ -28,7 +28,9 @@ from lowfold.datasets._read_arrow import WORTH, arrow_columns
 from lowfold.datasets._read_columns import COMMA, MISSING, Column, as_float, assemble
 
 CHUNK = 5000
+FIRST_BELOW = 20  # rows that a first line with words and numbers is compared with
 FIRST = 200  # rows that show the kinds of the columns
+WIDE = 5_000  # columns from which pyarrow, which makes an array of each, takes longer than the csv module
 PACKED = {".gz", ".bz2", ".xz", ".lzma", ".zip", ".zst"}
 
 
@@ -52,7 +54,8 @@ def read_table(
     label : names of columns to keep aside although they are numeric.
     delimiter : one character; None takes the tab for .tsv, else the one of comma, semicolon, tab and space that splits
         the first line into most fields.
-    header : whether the first line holds names; "auto" says yes when no field in it is a number.
+    header : whether the first line holds names; "auto" says yes when no field in it is a number, and of words and
+        numbers when a word stands over numbers, or when all of its numbers are outside of their columns (wavelengths).
     missing : "error" names the first missing value (empty, NA, N/A, NaN, null, None); "keep" makes it NaN, "drop"
         leaves its row out, "mean" fills in the mean of its column.
     ids : "auto" keeps a first column of distinct whole numbers aside when it counts up by one or is called id, index
@@ -68,32 +71,37 @@ def read_table(
         refuse(source, "is compressed; unpack it first")
     with _opened(file, text, source) as stream:
         look = _opening(stream, source, delimiter, header, decimal, file)
-    numbers = _all_numbers(file, text, look) if look.decimal == "." and not _worth_arrow(file) else None
+    numbers = _all_numbers(file, text, look) if look.decimal == "." and not _worth_arrow(file, look) else None
     if numbers is not None:
         columns = [Column(name, "number", numbers[:, j]) for j, name in enumerate(look.names)]
     else:
         columns = _parsed(file, text, source, look, _kept_aside(label, ids))
-    comma = ["decimal commas: 1,5 is read as 1.5"] if look.decimal == "," and decimal == "auto" else []
-    return assemble(columns, source=source, label=label, ids=ids, missing=missing, whole=numbers, notices=comma)
+    notices = ["decimal commas: 1,5 is read as 1.5"] if look.decimal == "," and decimal == "auto" else []
+    notices += [look.told] if look.told else []
+    return assemble(columns, source=source, label=label, ids=ids, missing=missing, whole=numbers, notices=notices)
 
 
 @dataclass(frozen=True)
 class Look:
-    """What the first lines say: column names, how many physical lines the header takes (0: none), the two marks."""
+    """What the first lines say: column names, how many physical lines the header takes (0: none), the two marks, and
+    what to tell of the first line.
+    """
 
     names: list[str]
     skipped: int
     delimiter: str
     decimal: str
+    told: str = ""
 
 
-def _worth_arrow(file: Path | None) -> bool:
-    return file is not None and file.stat().st_size >= WORTH and find_spec("pyarrow") is not None
+def _worth_arrow(file: Path | None, look: Look) -> bool:
+    large = file is not None and file.stat().st_size >= WORTH and len(look.names) < WIDE
+    return large and find_spec("pyarrow") is not None
 
 
 def _parsed(file: Path | None, text: str | None, source: str, look: Look, aside: set[str]) -> list[Column]:
     """By pyarrow where that is the same and faster, else by the csv module."""
-    if file is not None and _worth_arrow(file):
+    if file is not None and _worth_arrow(file, look):
         with _opened(file, text, source) as stream:
             first = _by_rows(stream, source, look, aside, at_most=FIRST)
         kinds = [column.kind for column in first]
@@ -175,10 +183,39 @@ def _opening(
         refuse(source, "holds no rows")
     if len(first) > 1_000_000:
         refuse(source, f"row 1 has {len(first)} columns; at most 1000000 can be read")
-    named = header if header != "auto" else not any(is_number(field, decimal) for field in first)
+    skipped = reader.line_num
+    named, told = bool(header), ""
+    if header == "auto":
+        with _csv_errors(reader, source):
+            below = [row for row in islice(_filled(reader), FIRST_BELOW) if len(row) == len(first)]
+        named, told = _is_header(first, below, decimal)
     if not named:
-        return Look(numbered(len(first)), 0, delimiter, decimal)
-    return Look(_unique([field.strip() for field in first]), reader.line_num, delimiter, decimal)
+        return Look(numbered(len(first)), 0, delimiter, decimal, told)
+    return Look(_unique([field.strip() for field in first]), skipped, delimiter, decimal, told)
+
+
+def _is_header(first: list[str], below: list[list[str]], decimal: str) -> tuple[bool, str]:
+    """Whether the first line holds names, and what to say of it where it has both words and numbers.
+
+    No number in it: names. Numbers beside words are names, as of wavelengths, where a word stands over numbers, or
+    where every one of them is outside of what its column holds.
+    """
+    numbers = [j for j, field in enumerate(first) if is_number(field, decimal)]
+    over = [j for j, field in enumerate(first) if j not in numbers and field.strip().lower() not in MISSING]
+    if not numbers or not over:
+        return not numbers, ""
+    columns = {j: [as_float(row[j], decimal) for row in below] for j in range(len(first))}
+    titles = any(columns[j] and None not in columns[j] for j in over)
+    outside = len(below) > 1 and all(_outside(as_float(first[j], decimal), columns[j]) for j in numbers)
+    shown = ", ".join([*(field.strip() for field in first[:4]), *(["..."] if len(first) > 4 else [])])
+    if titles or outside:
+        return True, f"the first line is read as names ({shown}); header=False (--read header=false) reads it as data"
+    return False, f"the first line is read as data ({shown}); header=True (--read header=true) takes it as names"
+
+
+def _outside(value: float | None, column: list[float | None]) -> bool:
+    known = [x for x in column if x is not None and x == x]
+    return value is not None and bool(known) and not min(known) <= value <= max(known)
 
 
 def _likely_delimiter(line: str, decimal: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Protocol, cast
@@ -77,22 +78,41 @@ def read_points(
     `gaps` allows NaN, `sparse` CSR rows, `nd` samples of several axes.
     """
     in_memory(X)
-    checked: Any = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        dtype=FLOATS,
-        order="C",
-        accept_sparse="csr" if sparse else False,
-        allow_nd=nd,
-        ensure_min_samples=least,
-        ensure_all_finite="allow-nan" if gaps else True,
-    )
+    with _in_words(X):
+        checked: Any = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=FLOATS,
+            order="C",
+            accept_sparse="csr" if sparse else False,
+            allow_nd=nd,
+            ensure_min_samples=least,
+            ensure_all_finite="allow-nan" if gaps else True,
+        )
     if hasattr(checked, "tocsr"):
         check_range(checked.data[:, None])
         return checked  # type: ignore[no-any-return]
     check_range(np.nan_to_num(checked) if gaps else checked.reshape(len(checked), -1))
     return np.asarray(checked)
+
+
+@contextmanager
+def _in_words(X: Any) -> Iterator[None]:
+    """scikit-learn's refusals of gaps and of text, with what can be done about them here."""
+    try:
+        yield
+    except ValueError as error:
+        said = str(error)
+        if "contains NaN" in said:
+            raise InvalidInput(
+                f"{said.splitlines()[0]} Fill the gaps or leave these rows out; EMPCA fits rows with gaps as they are, "
+                "and `datasets.read(file, missing='mean')` or 'drop' mends them where a file is read"
+            ) from None
+        if "could not convert" in said and hasattr(X, "select_dtypes"):
+            text = ", ".join(map(repr, X.select_dtypes(exclude=["number", "bool"]).columns))
+            raise InvalidInput(f"X has columns that are no numbers: {text}; leave them out or encode them") from None
+        raise
 
 
 def euclidean(X: NDArray[np.floating]) -> Points:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Flag, Function, Int, IntArray, Jobs, Null, Real, Seed, Table
-from lowfold._core.params import Declared, param, positional
+from lowfold._core.params import Declared, foreign_words, param, positional
 from lowfold._core.types import Ints
 from lowfold.graph._search import SEARCHES
 from lowfold.graph._source import AFFINITY, PRECOMPUTED
@@ -54,10 +55,25 @@ class Output(Declared):
 
     elsewhere: ClassVar[Mapping[str, str]] = PARAMETERS
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, as in scikit-learn; its own names are answered with ours."""
+        try:
+            return super().set_params(**params)  # type: ignore[misc,no-any-return] # of scikit-learn's base class
+        except ValueError as error:
+            raise InvalidInput(f"{error}{foreign_words(type(self), params)}") from None
+
     def __getattr__(self, name: str) -> Any:
         """Called for what is not there: a fitted attribute of scikit-learn's is answered with ours."""
         told = f"; {ATTRIBUTES[name]}" if name in ATTRIBUTES else ""
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{told}")
+
+
+class AllComponents(Output):
+    """A linear method that takes as many columns as there can be where no number is given."""
+
+    n_components: int | None = positional(  # type: ignore[assignment]
+        default=2, limits=(Int(1), Null("all")), text="Number of output columns; None is all, min(n, D).", kw_only=False
+    )
 
 
 class Distances(Declared):

@@ -90,9 +90,7 @@ FORMER_FIELDS = {"LinearRow": ("n_components", "linearity")}  # of parts of 0.1 
 
 
 def save(path: str | Path, model: Any, *, overwrite: bool = False) -> None:
-    """Write a fitted model, or a Pipeline of such and of scikit-learn's steps, to one file of plain data.
-
-    `load` reads it back bit for bit.
+    """Write a fitted model, or a Pipeline of such and of scikit-learn's steps, to a file that `load` reads bit for bit.
 
     The file appears whole or not at all; an existing one is left alone unless `overwrite`. Functions (a callable
     metric) and random generators cannot be written as data: use a name and an int, or pickle.
@@ -104,6 +102,8 @@ def save(path: str | Path, model: Any, *, overwrite: bool = False) -> None:
     ...     lowfold.load(f"{folder}/line.lowfold").transform([[1.0, 2.0]]).tolist()
     [[0.0]]
     """
+    if hasattr(path, "get_params"):
+        raise InvalidInput("save takes the name of the file first: save(path, model)")
     if Path(path).exists() and not Path(path).is_file():
         raise FileProblem(f"{path}: is no ordinary file and is not replaced; name a file")
     arrays = _Arrays()

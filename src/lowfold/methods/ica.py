@@ -20,19 +20,20 @@ from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
+from lowfold.lowrank._component_count import components_to_compute
 from lowfold.lowrank._independent import infomax, least_dependent, spacing_entropy
 from lowfold.lowrank._principal import principal_axes
 from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._losses import Lowered, independent
-from lowfold.methods._parameters import Seeded
+from lowfold.methods._parameters import AllComponents, Seeded
 from lowfold.spectral._types import fix_signs
 
 NO_VARIANCE = 1e-14  # of the largest variance: a direction that the data have by rounding alone cannot be whitened
 
 
-class ICA(Seeded, LinearMethod):
+class ICA(AllComponents, Seeded, LinearMethod):
     """Linear coordinates that are as independent of each other as can be, not only uncorrelated.
 
     The data are whitened by PCA to n_components and turned until the coordinates are least Gaussian: a sum of
@@ -85,7 +86,7 @@ class ICA(Seeded, LinearMethod):
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X
         mean = X.mean(axis=0, dtype=np.float64)
-        axes = principal_axes(X, mean, self.n_components, divisor=len(X), run=run)
+        axes = principal_axes(X, mean, components_to_compute(self.n_components, *X.shape), divisor=len(X), run=run)
         values = axes.pairs.values
         if values[-1] <= NO_VARIANCE * values[0] or values[0] == 0:
             found = int((values > NO_VARIANCE * values[0]).sum())

@@ -27,6 +27,7 @@ from lowfold.graph._source import Blocks
 from lowfold.graph._types import Neighbors
 from lowfold.lowrank._block_nmf import lowered
 from lowfold.lowrank._block_sums import added, jobs_of
+from lowfold.lowrank._component_count import components_to_compute
 from lowfold.lowrank._nmf import gradient_left, nonnegative_factors
 from lowfold.lowrank._scatter import Scatter
 from lowfold.lowrank._sparse_axes import SparseScatter
@@ -36,7 +37,7 @@ from lowfold.methods._input import DenseOrSparseRows, Reader
 from lowfold.methods._linear_method import LinearMethod
 from lowfold.methods._losses import Lowered, nonnegative
 from lowfold.methods._normalize import normal_map_of
-from lowfold.methods._parameters import Seeded
+from lowfold.methods._parameters import AllComponents, Seeded
 from lowfold.methods._stages import Stages, copy_stages
 
 AT_REST = 100  # times tol, which is asked of a step, not of the gradient: the two differ by an unknown factor
@@ -50,7 +51,7 @@ def _plain_squares(model: Any) -> str:
     return "" if plain else "beta_loss='frobenius' without penalties is a sum over rows; the others hold all of them"
 
 
-class NMF(Seeded, LinearMethod):
+class NMF(AllComponents, Seeded, LinearMethod):
     """Each row as a sum of parts: x ~ y H with y >= 0 and H >= 0, minimising ||X - Y H||_F.
 
     Parts can only be added, never subtracted, so they tend to be local (parts of faces, topics of texts).
@@ -62,7 +63,7 @@ class NMF(Seeded, LinearMethod):
     embedding_ : array (n, n_components), y >= 0 (natural)
     components_ : array (n_components, D), H >= 0
     reconstruction_error_ : float, ||X - Y H||_F
-    n_iter_ : int
+    n_components_, n_iter_ : int
 
     Examples
     --------
@@ -77,11 +78,12 @@ class NMF(Seeded, LinearMethod):
     loss: ClassVar[Lowered] = Lowered(nonnegative, "min over H >= 0 of ||X - YH|| / ||X||", "local")
 
     init: str = param("nndsvda", Choice(("nndsvda", "nndsvd", "random")), "Start, as in scikit-learn.")
-    beta_loss: str = param(
+    beta_loss: str | float = param(
         "frobenius",
         Choice(("frobenius", "kullback-leibler", "itakura-saito")),
+        Real(),
         "What is minimised: squared errors, or a divergence, for counts and for spectra (X above 0); lowered by "
-        "multiplicative updates then.",
+        "multiplicative updates then. A number is the beta of its family, in which these are 2, 1 and 0.",
     )
     alpha_W: float = param(0.0, Real(0), "Penalty of the coordinates, times the number of features.")  # noqa: N815
     alpha_H: float = param(0.0, Real(0), "Penalty of the parts, times the number of points.")  # noqa: N815
@@ -113,7 +115,7 @@ class NMF(Seeded, LinearMethod):
         error = _distance(X, Y, H)
         if there.plain and self.alpha_H == 0 and steps >= self.max_iter:
             self._judge(X, Y, H)
-        extra = {"components_": H.astype(X.dtype), "reconstruction_error_": error, "n_iter_": steps}
+        extra = _attributes(H, error, steps, X.dtype)
         return Fit(Y, None, None, there, there, extra)
 
     def _embed_blocks(self, rows: BlockRows, run: Run) -> Fit:
@@ -127,11 +129,7 @@ class NMF(Seeded, LinearMethod):
             self._tell(left)
         there = NonnegativeRow(H)
         total, products, squares = rows.fold(_coordinate_sums, added, there, jobs_of(rows, run))
-        extra = {
-            "components_": H.astype(rows.dtype),
-            "reconstruction_error_": float(np.sqrt(squares)),
-            "n_iter_": steps,
-        }
+        extra = _attributes(H, float(np.sqrt(squares)), steps, rows.dtype)
         normal = normal_map_of(total, products, n, self.normalization)
         return Fit(np.empty((0, len(H))), None, None, there, there, extra, normal=normal, keeps_rows=False)
 
@@ -143,7 +141,7 @@ class NMF(Seeded, LinearMethod):
         size = float(A.max()) or 1.0
         plain = self.beta_loss == "frobenius" and self.alpha_W == 0 and self.alpha_H == 0
         model = decomposition.NMF(
-            self.n_components,
+            components_to_compute(self.n_components, *X.shape),
             init=self.init,
             max_iter=1 if plain else self.max_iter,
             tol=self.tol,
@@ -190,13 +188,22 @@ class NMF(Seeded, LinearMethod):
         return DenseOperator(scatter(X, np.zeros(X.shape[1]), divisor=len(X)).dense(), psd=True)
 
 
+def _attributes(H: Floats, error: float, steps: int, dtype: Any) -> dict[str, Any]:
+    return {
+        "components_": H.astype(dtype),
+        "n_components_": len(H),
+        "reconstruction_error_": error,
+        "n_iter_": steps,
+    }
+
+
 def _coordinate_sums(block: AnyFloats, start: int, there: NonnegativeRow, jobs: int | None) -> Any:
     """Sums of the coordinates, of their products, and of squared errors."""
     Y = there.rows(block, Run(n_jobs=jobs, stages=None))
     return Y.sum(axis=0), Y.T @ Y, _distance(block, Y, there.H) ** 2
 
 
-def _solver(loss: str) -> str:
+def _solver(loss: str | float) -> str:
     return "cd" if loss == "frobenius" else "mu"
 
 
@@ -216,7 +223,7 @@ class NonnegativeRow(Extension):
     """
 
     H: Floats
-    loss: str = "frobenius"
+    loss: str | float = "frobenius"
     alpha: float = 0.0
     l1_ratio: float = 0.0
     looks: ClassVar[Looks] = "nowhere"

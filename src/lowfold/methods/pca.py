@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, Null, Real, check_limits
 from lowfold._core.operators import DenseOperator
-from lowfold._core.parallel import single_threaded_blas
+from lowfold._core.parallel import row_slices, single_threaded_blas
 from lowfold._core.params import param, positional
 from lowfold._core.rows import Rows
 from lowfold._core.run import Run
@@ -257,12 +257,16 @@ class PCA(Solved, LinearMethod):
         self._moments = None
 
     def _seen(self, block: Any) -> Moments:
-        rows = read_points(self, block, reset=self._moments is None)
+        given = block.csr if isinstance(block, SparseRows) else block
+        rows: Any = read_points(self, given, reset=self._moments is None, sparse=True)
         if self._moments is None:
             self._dtype = rows.dtype.name
             self._moments = Moments.none(rows.shape[1], squared=self.solver == "covariance")
+        moments, sparse = self._moments, hasattr(rows, "tocsr")
         with single_threaded_blas():
-            return self._moments.add(rows, run=self._run())
+            for part in row_slices(*rows.shape) if sparse else [slice(None)]:
+                moments = moments.add(rows[part].toarray() if sparse else rows[part], run=self._run())
+        return moments
 
     def _finish_stream(self, *, final: bool) -> None:
         assert self._moments is not None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from lowfold._core.errors import InvalidInput, SolverFailed
+from lowfold._core.errors import InvalidInput, LowfoldWarning, SolverFailed
 from lowfold._core.jit import compiled
 from lowfold._core.limits import Choice, Flag, Int, Null, Real
 from lowfold._core.memory import require
@@ -22,6 +22,7 @@ from lowfold._core.rows import Rows as BlockRows
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
+from lowfold._core.warn import warn
 from lowfold.graph._source import Blocks
 from lowfold.graph._types import Neighbors
 from lowfold.lowrank._block_sums import added, column_means, jobs_of
@@ -64,11 +65,15 @@ def _options_belong(method: Any, data: Data) -> None:
 
 def _dimension_fits(method: Any, data: Data) -> None:
     D, k = data.shape[1], method._dimension(data)
-    if k > D:
-        why = (
-            "" if method.eps is None else f" for eps = {method.eps:g}: fewer dimensions cannot keep that many distances"
+    if k > D and method.n_components == "auto":
+        raise InvalidInput(
+            f"eps={method.eps:g} and n_samples={data.n} lead to {k} dimensions, more than n_features = {D}: the data "
+            "are small enough as they are, or take a larger eps"
         )
-        raise InvalidInput(f"n_components of RandomProjection must be at most n_features = {D}; got {k}{why}")
+    if k > D and method.orthogonalize:
+        raise InvalidInput(f"n_components with orthogonalize=True must be at most n_features = {D}; got {k}")
+    if k > D:
+        warn(f"n_components = {k} is more than n_features = {D}: the data become larger, not smaller", LowfoldWarning)
     if method.orthogonalize:
         require(3 * 8.0 * k * D, f"an orthogonal {k} x {D} matrix", "use orthogonalize=False")
 
@@ -218,6 +223,11 @@ class RandomProjection(Seeded, LinearMethod):
     def components_(self) -> NDArray[np.floating]:
         """P (k, D) of y = P x, made when asked for."""
         return np.asarray(self._extend.matrix(), dtype=self._dtype)
+
+    @property
+    def inverse_components_(self) -> NDArray[np.floating]:
+        """P^+ (D, k) of the way back, made when asked for."""
+        return np.asarray(np.linalg.pinv(self._extend.matrix()), dtype=self._dtype)
 
 
 def _projected_sums(block: NDArray[np.floating], start: int, projection: RandomMap, jobs: int | None) -> Any:

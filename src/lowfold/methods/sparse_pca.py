@@ -16,16 +16,18 @@ from lowfold._core.operators import DenseOperator
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.warn import warn
+from lowfold.lowrank._component_count import components_to_compute
 from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._losses import Lowered, no_loss
+from lowfold.methods._parameters import AllComponents
 from lowfold.methods._stages import Stages, copy_stages
 
 MANY = 50_000  # features: a step then takes seconds, and there may be a thousand
 
 
-class SparsePCA(LinearMethod):
+class SparsePCA(AllComponents, LinearMethod):
     """Components with few loadings that are not zero, so that each can be read.
 
     Minimises 1/2 ||Xc - Y C||_F^2 + alpha ||C||_1 with columns of Y of bounded norm; coordinates are then the ridge
@@ -36,7 +38,7 @@ class SparsePCA(LinearMethod):
     ----------
     embedding_ : array (n, n_components)
     components_ : array (n_components, D), sparse rows; mean_ : array (D,)
-    n_iter_ : int
+    n_components_, n_iter_ : int
 
     Examples
     --------
@@ -75,7 +77,7 @@ class SparsePCA(LinearMethod):
             )
         mean = X.mean(axis=0, dtype=np.float64)
         model = decomposition.SparsePCA(
-            self.n_components,
+            components_to_compute(self.n_components, *X.shape),
             alpha=self.alpha,
             max_iter=self.max_iter,
             tol=self.tol,
@@ -92,7 +94,12 @@ class SparsePCA(LinearMethod):
         C = np.asarray(model.components_, dtype=np.float64)
         inner = C @ C.T + self.ridge_alpha * np.eye(len(C))
         there = AffineMap(mean, C.T @ np.linalg.pinv(inner, hermitian=True), C)
-        extra = {"mean_": mean.astype(X.dtype), "components_": C.astype(X.dtype), "n_iter_": int(model.n_iter_)}
+        extra = {
+            "mean_": mean.astype(X.dtype),
+            "components_": C.astype(X.dtype),
+            "n_components_": len(C),
+            "n_iter_": int(model.n_iter_),
+        }
         return Fit(project(X, mean, there.W, run), None, None, there, there, extra)
 
     def _operator(self) -> DenseOperator:

@@ -40,10 +40,12 @@ from lowfold._cuda._descend import (
     student_sums,
 )
 from lowfold._cuda._device import Array
+from lowfold.optimize._neighbor_panels import Panels
 
 LOOPS = "lowfold.optimize._neighbor_loops"
 SENT = 16  # strips that are sent to a device together
 STRIP = 256  # points of a strip: its sums stay in the nearest cache
+FEW = 1_000  # points whose pairs NumPy sums up: quicker than loops, and nothing has to be compiled for a first fit
 
 
 class Affinities(Protocol):
@@ -122,6 +124,13 @@ class DenseAffinities:
         """The attraction and its cost of every point by the device, if there is one that holds P."""
         used = on_device(Y, self.device)
         return None if used is None or self._there is None else attraction_sums(used, self._there, Y, student)
+
+    @cached_property
+    def panels(self) -> Panels | None:
+        """All of P for few points on the CPU."""
+        if self.n > FEW or active(Run(device=self.device)) is not None:
+            return None
+        return Panels(self.columns(slice(0, self.n))[0])
 
     def pull(self, Y: Floats, student: bool) -> Floats:
         found = self._sums_there(Y, student)
@@ -215,6 +224,8 @@ class TSNECost:
     single: bool = False
 
     def gradient(self, Y: Floats, exaggeration: float = 1.0) -> Floats:
+        if self._panels is not None:
+            return 4.0 * self._panels.student(Y, exaggeration)
         power, root = tails(self.dof)
         Y = Y / root
         flat = self.single and self.dof == 1 and Y.shape[1] == 2 and on_device(Y, self.device) is None
@@ -222,15 +233,27 @@ class TSNECost:
         return 4.0 * power / root * (exaggeration * self.P.pull(Y, True) - push / Z)
 
     def value(self, Y: Floats) -> float:
+        if self._panels is not None:
+            cost, Z = self._panels.student_cost(Y)
+            return self.P.entropy + cost + float(np.log(Z))
         power, root = tails(self.dof)
         Y = Y / root
         return self.P.entropy + power * self.P.pull_cost(Y, True) + float(np.log(self._push(Y)[1]))
+
+    @property
+    def _panels(self) -> Panels | None:
+        return panels_of(self.P) if self.dof == 1 else None
 
     def _push(self, Y: Floats) -> tuple[Floats, float]:
         if self.dof == 1:
             return _student(Y, self.n_jobs, self.device)
         loops, power = compiled(LOOPS), tails(self.dof)[0]
         return _strip_sums(Y, lambda *args: loops.power_repulsion(*args[:3], power, *args[3:]), self.n_jobs)
+
+
+def panels_of(P: Affinities) -> Panels | None:
+    """The panels of few points, all of whose pairs have an affinity."""
+    return P.panels if isinstance(P, DenseAffinities) else None
 
 
 def tails(dof: float) -> tuple[float, float]:
@@ -299,10 +322,13 @@ class GaussianCost:
     device: str = "cpu"
 
     def gradient(self, Y: Floats, exaggeration: float = 1.0) -> Floats:
+        size = 4.0 if self.joint else 2.0
+        if (panels := panels_of(self.P)) is not None:
+            return size * panels.gaussian(Y, exaggeration, joint=self.joint)
         mass = _gaussian_masses(Y, self.n_jobs, self.device)
         a = np.full(len(Y), 0.5 / mass.sum()) if self.joint else 1.0 / mass
         push = self._push(Y, a)
-        return (4.0 if self.joint else 2.0) * (exaggeration * self.P.pull(Y, False) - push)
+        return size * (exaggeration * self.P.pull(Y, False) - push)
 
     def _push(self, Y: Floats, a: Floats) -> Floats:
         """sum_j (a_i + a_j) w_ij (y_i - y_j)."""
@@ -322,8 +348,11 @@ class GaussianCost:
         return out.T
 
     def value(self, Y: Floats) -> float:
-        mass = _gaussian_masses(Y, self.n_jobs, self.device)
-        pull = self.P.pull_cost(Y, False)
+        if (panels := panels_of(self.P)) is not None:
+            pull, mass = panels.gaussian_cost(Y)
+        else:
+            mass = _gaussian_masses(Y, self.n_jobs, self.device)
+            pull = self.P.pull_cost(Y, False)
         if self.joint:
             return self.P.entropy + pull + float(np.log(mass.sum()))
         return self.P.entropy + pull / 2 + float(np.log(mass).sum())

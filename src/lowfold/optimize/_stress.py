@@ -28,17 +28,25 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._cuda._descend import COLUMNS, stress_sums
 from lowfold._cuda._device import Array, Device, active, on_cpu
+from lowfold.optimize import _stress_plain
 from lowfold.optimize._laplacian_solve import conjugate_gradients, factor_laplacian
 
 Strip = tuple[NDArray[np.floating], int]
 
+
 LOOPS = "lowfold.optimize._stress_loops"
 EDGES, EDGE_BLOCKS = 50_000, 8  # edges of a block at least; blocks at most, since each has its own sums for all points
 STRIP = 256  # points of a strip: its sums stay in the nearest cache
+FEW = 1_000  # points up to which NumPy takes less time than compiling the loops, and no more than they do later
 FACTORED = 3_000  # up to this many points V is factored once; beyond, solved by conjugate gradients
 NOWHERE = -(2**40)  # "own" of a strip that holds none of the points it is compared with
 WEIGHTS = {"unit": 0, "sammon": 1, "given": 2}
 _NO_MATRIX = np.empty((0, 0))
+
+
+def _loops(n: int) -> Any:
+    """The sums of stress with Euclidean distances and weights of 1, or over edges."""
+    return _stress_plain if n <= FEW else compiled(LOOPS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +167,8 @@ class PairTerms:
     def sums(self, Y: Floats) -> Sums:
         if self._held is not None and Y.shape[1] <= COLUMNS:
             return Sums(*stress_sums(*self._held, np.ascontiguousarray(Y)))
-        loops = compiled(LOOPS)
         n, d = Y.shape
+        loops = _loops(n) if self.plain else compiled(LOOPS)
         YT = np.ascontiguousarray(Y.T, dtype=self.delta.dtype if self.plain else np.float64)
         BY, rho, eta, stress = np.zeros((d, n)), np.zeros(n), np.zeros(n), np.zeros(n)
 
@@ -293,7 +301,7 @@ class EdgeTerms:
         parts = self._blocks()
         n, d = Y.shape
         BY, flat = np.zeros((len(parts), n, d)), np.zeros((len(parts), 3, n))
-        loops = compiled(LOOPS)
+        loops = _loops(n)
 
         def work(b: int) -> None:
             e = parts[b]
@@ -306,7 +314,7 @@ class EdgeTerms:
         """sum_e ratio_e (y_i - y_j) at i, and its negative at j: B(Y) Y for ratio = w dhat / d."""
         parts = self._blocks()
         out = np.zeros((len(parts), *Y.shape))
-        loops = compiled(LOOPS)
+        loops = _loops(len(Y))
 
         def work(b: int) -> None:
             e = parts[b]
@@ -332,7 +340,7 @@ class EdgeTerms:
         """d_e for every edge."""
         out = np.empty(len(self.i))
         parts = self._blocks()
-        loops = compiled(LOOPS)
+        loops = _loops(len(Y)) if p == 2.0 else compiled(LOOPS)
 
         def work(b: int) -> None:
             e = parts[b]

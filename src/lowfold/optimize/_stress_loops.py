@@ -271,7 +271,7 @@ def pool_adjacent_violators(y, w, out):
     top = -1
     for e in range(n):
         top += 1
-        mean[top], mass[top], start[top] = y[e], w[e] if len(w) else 1.0, e
+        mean[top], mass[top], start[top] = y[e], w[e], e
         while top > 0 and mean[top - 1] >= mean[top]:
             total = mass[top - 1] + mass[top]
             mean[top - 1] += (mean[top] - mean[top - 1]) * (mass[top] / total)
