@@ -6,8 +6,8 @@
     python benchmarks/gpu.py --limit 60 --cpu images   every method on 70,000 x 784, each in a process of its own,
                                                    which is ended after a minute beside its start
 
-The first call compiles (NVRTC, Numba) and is shown apart; the best of three later calls counts. With --stages the
-stages of the last call follow.
+The first call compiles (NVRTC, Numba) and is shown apart; the best of three later calls counts, and it is said where
+their coordinates are not the same bits. With --stages the stages of the last call follow.
 """
 
 from __future__ import annotations
@@ -28,7 +28,13 @@ from typing import Any
 import numpy as np
 
 import lowfold
+from lowfold._core.run import Run
 from lowfold.graph._build import find_neighbors
+from lowfold.graph._source import Points
+from lowfold.methods._descent import stress_terms
+from lowfold.methods._fit import Data
+from lowfold.metrics._resolve import resolve_metric
+from lowfold.optimize._neighbor import _student
 
 K = 12
 STARTING = 15.0  # seconds for a process's imports, its device and its data
@@ -90,6 +96,24 @@ def _placing(fit: Fit) -> Fit:
     return place
 
 
+def _repulsion(Y: np.ndarray) -> None:
+    """One sum of t-SNE's repulsion over all pairs of a layout."""
+    _student(Y, None, lowfold.get_config().device)
+
+
+def _guttman() -> Fit:
+    """One step of majorisation over all pairs; the first call makes the distances."""
+    known: dict[int, Any] = {}
+
+    def step(X: np.ndarray) -> None:
+        if id(X) not in known:
+            source = Points(X, resolve_metric("euclidean", None, X))
+            known[id(X)] = stress_terms(Data(source), None, Run(device=lowfold.get_config().device))
+        known[id(X)].sums(np.ascontiguousarray(X[:, ::2]))
+
+    return step
+
+
 def _on_images() -> dict[str, Fit]:
     """Every method that has a twin, as one would call it."""
     near = dict(n_neighbors=K)
@@ -130,6 +154,8 @@ def _rows() -> dict[str, Row]:
         for name in ("MetricMDS", "SNE", "SymmetricSNE"):
             out[f"{name.lower()}-{size}"] = (lambda n=n: _roll(n)), _method(name)
         out[f"tsne-{size}"] = (lambda n=n: _roll(n)), _method("TSNE", method="neighbors")
+    out["repulsion-100k"] = (lambda: np.ascontiguousarray(_roll(100_000)[:, ::2])), _repulsion
+    out["guttman-100k"] = (lambda: _roll(100_000)), _guttman()
     for size in ("20k", "100k"):
         n = int(size[:-1]) * 1000
         out[f"summary-{size}"] = (lambda n=n: _roll(n)), lambda X: lowfold.quality.summary(X, X[:, ::2])
@@ -146,7 +172,7 @@ class _Stages(logging.Handler):
 
 
 def _measure(fit: Fit, X: np.ndarray, repeats: int, stages: _Stages) -> dict[str, Any]:
-    times, model = [], None
+    times, model, layouts = [], None, set()
     for _ in range(repeats + 1):
         model = None
         gc.collect()
@@ -154,6 +180,7 @@ def _measure(fit: Fit, X: np.ndarray, repeats: int, stages: _Stages) -> dict[str
         start = time.perf_counter()
         model = fit(X)
         times.append(time.perf_counter() - start)
+        layouts.add(np.asarray(getattr(model, "embedding_", ())).tobytes())
         if times[-1] > 60:
             break
     return {
@@ -161,6 +188,7 @@ def _measure(fit: Fit, X: np.ndarray, repeats: int, stages: _Stages) -> dict[str
         "best": min(times[1:] or times),
         "residual": getattr(model, "residual_", None),
         "solver": getattr(model, "solver_", None),
+        "same": len(layouts) == 1,
         "stages": list(stages.lines),
     }
 
@@ -195,8 +223,8 @@ def _row(name: str, row: Row, device: str, repeats: int, stages: _Stages) -> dic
             traceback.print_exc(limit=12)
             return None
     residual = "" if found["residual"] is None else f"residual {found['residual']:.1e}"
-    first, best = found["first"], found["best"]
-    print(f"{name:32s} {device:5s} first {first:8.2f} s  later {best:8.3f} s  {residual}", flush=True)
+    first, best, bits = found["first"], found["best"], "" if found["same"] else "  bits differ"
+    print(f"{name:32s} {device:5s} first {first:8.2f} s  later {best:8.3f} s  {residual}{bits}", flush=True)
     return found
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.parallel import STACKED, block_slices, run_blocks
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh, stacked_svd
 from lowfold._core.types import AnyFloats, Floats
@@ -58,17 +59,27 @@ def robust_planes(
     Directions V_j / |V_j| are fitted by least squares, first those of the nearer half, then all with weights
     1 / (1 + (sine / 0.3)^4), the sine of their angle to the plane: a neighbour on another sheet loses its say.
     """
-    k = V.shape[1]
+    k, D = V.shape[1:]
     length = np.where(distance > 0, distance, 1.0)
     unit = V / length[:, :, None]
+    spanned, turn = _in_their_span(unit) if k < D else (unit, None)
     near = np.arange(k)[None, :] < np.maximum(d + 1, np.ceil(real.sum(axis=1) / 2))[:, None]
     w = (near & real).astype(np.float64)
     for _ in range(rounds):
-        T, _ = principal_directions(unit * np.sqrt(w)[:, :, None], d)
-        inside = np.einsum("mkd,mkd->mk", unit @ T, unit @ T)
+        T, _ = principal_directions(spanned * np.sqrt(w)[:, :, None], d)
+        inside = ((spanned @ T) ** 2).sum(axis=2)
         sine = np.sqrt(np.clip(1.0 - inside, 0.0, 1.0))
         w = real / (1.0 + (sine / TILTED) ** 4)
-    return T, sine * distance
+    return (T if turn is None else unit.transpose(0, 2, 1) @ (turn @ T)), sine * distance
+
+
+def _in_their_span(unit: Floats) -> tuple[Floats, Floats]:
+    """Coordinates C (m, k, k) of k directions in what they span, and A with C = unit (unit' A): sums over many columns
+    are then made once. A is 0 for what they do not span.
+    """
+    values, U = stacked_eigh(unit @ unit.transpose(0, 2, 1))
+    size = np.sqrt(np.where(values > ROUNDING * values[:, -1:], values, 0.0))[:, None]
+    return U * size, U / np.where(size > 0, size, np.inf)
 
 
 def medians(height: Floats, real: NDArray[np.bool_]) -> Floats:
