@@ -77,6 +77,19 @@ def test_arrays_of_a_gpu_in_and_out_and_a_model_that_needs_none(on_device, sent,
         np.testing.assert_allclose(again.transform(new), placed, atol=1e-6 * np.abs(placed).max())
 
 
+def test_tensors_of_torch_in_and_out(on_device):
+    if on_device.xp is np:
+        pytest.skip("an emulated device has no tensors")
+    torch = pytest.importorskip("torch")
+    X, new = torch.from_numpy(_roll()).cuda(), torch.from_numpy(_roll(5, seed=4)).cuda()
+    with config_context(device="cuda"):
+        model = _model("LTSA")
+        Y, placed = model.fit_transform(X), model.transform(new)
+    assert type(Y) is type(placed) is torch.Tensor
+    assert Y.device == placed.device == X.device
+    np.testing.assert_array_equal(Y.cpu().numpy(), model.embedding_)
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_little_memory_gives_the_same_answer_or_the_way_out(on_device, monkeypatch, name, caplog):
     X = _roll()

@@ -16,6 +16,7 @@ from lowfold._cuda._device import holding
 from lowfold.graph._build import find_neighbors
 from lowfold.graph._geodesics import geodesics, seeded_geodesics
 from lowfold.graph._landmarks import choose_landmarks
+from lowfold.graph._on_device import pairs_on_device
 from lowfold.graph._radius import within_radius
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Points
@@ -25,10 +26,12 @@ from lowfold.kernels._kernel_operator import kernel_operator
 from lowfold.kernels._lle import modified_alignment
 from lowfold.kernels._patches import Patches, geometry_of
 from lowfold.lowrank._principal import principal_axes
+from lowfold.methods._descent import stress_terms
 from lowfold.methods._fit import Data
 from lowfold.methods._neighbor_affinity import dense_affinities
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.optimize._neighbor import DenseAffinities, GaussianCost, SparseAffinities
+from lowfold.optimize._stress import There
 from lowfold.spectral import _on_device as spectral_on_device
 
 CPU, GPU = Run(device="cpu"), Run(device="cuda")
@@ -248,3 +251,17 @@ def test_affinities_of_all_pairs(on_device, kind):
     np.testing.assert_allclose(P[:, first : first + 30], expected[:, start : start + 30], rtol=1e-8, atol=1e-18)
     np.testing.assert_array_equal(on_device.get(twin._there)[:, some], P)
     assert twin.entropy == pytest.approx(cpu.entropy, rel=1e-9)
+
+
+def test_distances_of_points_are_made_and_stay_on_the_device(on_device):
+    X = np.random.default_rng(8).normal(size=(70, 5))
+    D = np.linalg.norm(X[:, None] - X[None], axis=2)
+    found = pairs_on_device(_points(X), np.float32, GPU)
+    np.testing.assert_allclose(on_device.get(found.D)[:, :70], D, rtol=1e-6)
+    assert not on_device.get(found.D)[:, 70:].any()
+    terms = stress_terms(Data(_points(X)), None, GPU, there=True)
+    assert isinstance(terms.delta, There)
+    assert terms.total == pytest.approx((D**2).sum() / 2)
+    strip, first = terms.delta.strip(slice(10, 30))
+    np.testing.assert_allclose(strip[:, first : first + 20], D[:, 10:30], rtol=1e-14)
+    assert pairs_on_device(Points(X, resolve_metric("cityblock", None, X)), np.float64, GPU) is None

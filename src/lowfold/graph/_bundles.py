@@ -90,7 +90,7 @@ def _rising(graph: Graph, X: AnyFloats, d: int, run: Run) -> Mask:
         planes, noise = _noisy_planes(X, pad, part, d)
         entries = slice(graph.indptr[part.start], graph.indptr[part.stop])
         row = np.repeat(np.arange(part.stop - part.start), np.diff(graph.indptr[part.start : part.stop + 1]))
-        rise[entries] = _rises(X, part.start + row, graph.indices[entries], planes[row], noise[row])
+        rise[entries] = _rises(X, part.start + row, graph.indices[entries], planes, noise, row)
 
     run_blocks(work, len(parts), n_jobs=run.n_jobs)
     loops_for(LOOPS, graph.n).mirror(graph.indptr, graph.indices, rise)
@@ -98,16 +98,22 @@ def _rising(graph: Graph, X: AnyFloats, d: int, run: Run) -> Mask:
 
 
 def _noisy_planes(X: AnyFloats, pad: Padded, part: slice, d: int) -> tuple[Floats, Floats]:
-    """The plane of every point that most of its neighbours lie in, and their median height above it."""
-    V = X[pad.index[part]].astype(np.float64) - X[part].astype(np.float64)[:, None]
+    """The plane (d, D) of every point that most of its neighbours lie in, and their median height above it."""
+    V = np.subtract(X[pad.index[part]], X[part, None], dtype=np.float64)
     planes, height = robust_planes(V, np.linalg.norm(V, axis=2), pad.real[part], d)
-    return planes, medians(height, pad.real[part])
+    return np.ascontiguousarray(planes.transpose(0, 2, 1)), medians(height, pad.real[part])
 
 
-def _rises(X: AnyFloats, i: AnyInts, j: AnyInts, planes: Floats, noise: Floats) -> Mask:
-    """Whether x_j - x_i rises from the plane of i (D, d) steeply, and high above the noise there."""
-    step = X[j].astype(np.float64) - X[i].astype(np.float64)
+def _rises(X: AnyFloats, i: AnyInts, j: AnyInts, planes: Floats, noise: Floats, row: Ints) -> Mask:
+    """Whether x_j - x_i rises from the plane of i, planes[row] (d, D), steeply, and high above the noise there.
+
+    No height is more than the length: in high dimension hardly an entry is left to look at.
+    """
+    step = np.subtract(X[j], X[i], dtype=np.float64)
     length = np.linalg.norm(step, axis=1)
-    inside = np.einsum("mD,mDd->md", step, planes)
-    height = np.sqrt(np.maximum(length**2 - (inside**2).sum(axis=1), 0.0))
-    return np.asarray((height > LINEARITY * length) & (height > ABOVE * noise))
+    left = np.flatnonzero(length > ABOVE * noise[row])
+    inside = (planes[row[left]] @ step[left, :, None])[:, :, 0]
+    height = np.sqrt(np.maximum(length[left] ** 2 - (inside**2).sum(axis=1), 0.0))
+    rises = np.zeros(len(row), dtype=bool)
+    rises[left] = (height > LINEARITY * length[left]) & (height > ABOVE * noise[row[left]])
+    return rises

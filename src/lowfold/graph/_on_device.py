@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import MemoryBudgetExceeded
+from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._cuda._device import Array, Device, active, on_cpu
 from lowfold._cuda._doubts import doubts
@@ -16,10 +17,12 @@ from lowfold._cuda._gram import DeviceMatrix, DevicePanels
 from lowfold._cuda._minplus import Panels, all_distances, eliminate, padded
 from lowfold._cuda._paths import reach, rows_from, rows_from_seeds
 from lowfold._cuda._pieces import piece_labels
+from lowfold._cuda._ranks import row_distances
 from lowfold._cuda._search import nearest, search_bytes
 from lowfold._cuda._tree import Tree, graph_coordinates, plan, stable_order
 from lowfold._cuda._within import within
 from lowfold.graph._path_task import SHORT, chosen_units
+from lowfold.graph._source import Points
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.graph._units import FAR, Units
 
@@ -27,7 +30,8 @@ Floats = NDArray[np.float64]
 RELAX_FROM = 2_000  # additions for a pair: beyond, in high dimension, relaxation is faster than elimination
 SHARE = 0.85  # of the free memory may go into a matrix of distances
 FRONT_BYTES = 12.0  # of an entry of the tree while it is eliminated: int32, once kept and twice at work
-BESIDE = 1.1  # of the matrix's bytes: what relaxation holds beside it
+BESIDE = 1.1  # of the matrix's bytes: what relaxation, or a tile of float64, holds beside it
+TILE_BYTES = 2**28  # of distances made together in float64
 RELAXED = 8192  # rows at a time: enough to fill a large GPU, little beside the matrix
 WIDENED = 1e-9  # share by which a radius is widened before the roots of squared distances are compared with it
 UNEVEN = 1.3  # the widest panel over the mean: the halves of a dissection are not equal
@@ -64,6 +68,24 @@ def rows_of_distances(F: NDArray[np.floating[Any]], run: Run) -> Callable[[int],
     xp, X = device.xp, device.put(F, np.float64)
     norms = (X * X).sum(axis=1)
     return lambda i: np.asarray(device.get(xp.sqrt(xp.maximum(norms + norms[i] - 2 * (X @ X[i]), 0.0))))
+
+
+def pairs_on_device(source: Points, dtype: Any, run: Run, *, filled: bool = True) -> DeviceMatrix | None:
+    """All distances of points on the run's device, rows `filled` up with zeros; None where the CPU has to make them."""
+    device, n = active(run), source.n
+    if device is None:
+        return None
+    if source.metric.feature_map is None or source.metric.finish is not None:
+        on_cpu("distances of all pairs", "the device takes points with Euclidean distances")
+        return None
+    size = np.dtype(dtype).itemsize * float(n) * padded(n)
+    if not device.has_room(BESIDE * size + 8.0 * source.X.size, "distances of all pairs"):
+        return None
+    xp, F = device.xp, device.put(source.features(), np.float64)
+    D = xp.zeros((n, padded(n) if filled else n), dtype)
+    for part in block_slices(n, max(1, int(TILE_BYTES // (8 * n)))):
+        D[part, :n] = row_distances(device, F, xp.arange(part.start, part.stop))
+    return DeviceMatrix(device, D, xp.arange(n))
 
 
 def within_on(
@@ -245,6 +267,7 @@ __all__ = [
     "doubts_on_device",
     "geodesic_rows",
     "labels_on_device",
+    "pairs_on_device",
     "rows_of_distances",
     "search_on",
     "seeded_rows",

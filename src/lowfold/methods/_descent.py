@@ -23,7 +23,7 @@ from lowfold.lowrank._principal import principal_axes
 from lowfold.methods._fit import Data
 from lowfold.methods._placing.maps import gram_coordinates
 from lowfold.metrics._pairwise import pairwise
-from lowfold.optimize._stress import Computed, EdgeTerms, Held, PairTerms
+from lowfold.optimize._stress import Computed, EdgeTerms, Held, PairTerms, There
 from lowfold.spectral._doors import largest
 from lowfold.spectral._types import existing_values
 
@@ -48,12 +48,16 @@ class Shepard(NamedTuple):
 # Dissimilarities ----------------------------------------------------------------------------------------------------
 
 
-def stress_terms(data: Data, weights: Any, run: Run) -> PairTerms | EdgeTerms:
-    """The stress function of the data: `weights` is None, "sammon" or a matrix; unmeasured pairs are left out."""
+def stress_terms(data: Data, weights: Any, run: Run, *, there: bool = False) -> PairTerms | EdgeTerms:
+    """The stress function of the data: `weights` is None, "sammon" or a matrix; unmeasured pairs are left out.
+
+    Where the run's device makes all sums, the distances of points may be `there` alone.
+    """
     W = None if weights is None or isinstance(weights, str) else _weight_matrix(weights, data.n)
     source = data.source
     if isinstance(source, Points):
-        terms: PairTerms | EdgeTerms = _pair_terms(point_distances(source, run), weights, W, run, complete=True)
+        delta = (_distances_there(source, run) if there else None) or point_distances(source, run)
+        terms: PairTerms | EdgeTerms = _pair_terms(delta, weights, W, run, complete=True)
     elif isinstance(source, Pairs):
         D = symmetric_dissimilarities(source.distances)
         terms = _pair_terms(Held(D), weights, W, run, complete=_complete(D))
@@ -80,6 +84,18 @@ def point_distances(source: Points, run: Run) -> Held | Computed:
     with run.stage("distances") as progress:
         run_blocks(work, len(parts), n_jobs=run.n_jobs, progress=progress)
     return Held(D)
+
+
+def _distances_there(source: Points, run: Run) -> There | None:
+    """The same on the run's device; None on the CPU."""
+    if run.device == "cpu":
+        return None
+    from lowfold.graph._on_device import pairs_on_device
+
+    dtype = np.float64 if source.n <= FLOAT32_ABOVE else np.float32
+    with run.stage("distances on the device"):
+        found = pairs_on_device(source, dtype, run, filled=False)
+    return None if found is None else There(found.device, found.D)
 
 
 def held_bytes(data: Data) -> tuple[float, bool]:
@@ -138,7 +154,7 @@ def _weight_matrix(weights: Any, n: int) -> NDArray[np.floating]:
     return np.ascontiguousarray(W, dtype=np.float64)
 
 
-def _pair_terms(delta: Held | Computed, weights: Any, W: Any, run: Run, *, complete: bool) -> PairTerms:
+def _pair_terms(delta: Held | Computed | There, weights: Any, W: Any, run: Run, *, complete: bool) -> PairTerms:
     kind = "unit" if weights is None else ("sammon" if W is None else "given")
     small = _smallest(delta) if kind == "sammon" else 1.0
     if W is None:
@@ -146,7 +162,7 @@ def _pair_terms(delta: Held | Computed, weights: Any, W: Any, run: Run, *, compl
     return PairTerms(delta, kind, W, complete, small, run.n_jobs)
 
 
-def _smallest(delta: Held | Computed) -> float:
+def _smallest(delta: Held | Computed | There) -> float:
     """The smallest dissimilarity above zero; 1 where there is none."""
     low = np.inf
     for part in block_slices(delta.n, 256):
@@ -276,6 +292,7 @@ def classical_start(terms: PairTerms | EdgeTerms, data: Data, d: int, landmarks:
 def _columns(terms: PairTerms, rows: NDArray[np.int64]) -> NDArray[np.floating]:
     if isinstance(terms.delta, Held):
         return terms.delta.matrix if len(rows) == terms.n else terms.delta.matrix[:, rows]
+    assert isinstance(terms.delta, Computed)
     return np.column_stack([terms.delta.columns(slice(r, r + 1))[:, 0] for r in rows])
 
 

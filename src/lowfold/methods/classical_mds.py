@@ -105,6 +105,12 @@ class ClassicalMDS(HasDissimilarities, Distances, Seeded, Solved, Method):
         if isinstance(data.source, Blocks):
             rows = data.source.rows
             return BlockKernel(rows, DistanceTile(data.source.metric), n_jobs=jobs_of(rows, run)), 0.0
+        if run.device != "cpu" and not self.additive_constant and isinstance(data.source, Points):
+            from lowfold.graph._on_device import pairs_on_device
+
+            there: Any = pairs_on_device(data.source, data.source.X.dtype, run)
+            if there is not None:
+                return centred_gram(there, run=run), 0.0
         D = self._dissimilarities(data, run)
         shift = minimal_shift(D, run=run) if self.additive_constant else 0.0
         return centred_gram(D, shift=shift, run=run), shift

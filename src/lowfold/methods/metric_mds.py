@@ -179,7 +179,8 @@ class MetricMDS(HasDissimilarities, Distances, Landmarked, GivenStart):
         return through_landmarks(data, choose, self._solved, self._check, run)
 
     def _solved(self, data: Data, run: Run) -> Fit:
-        terms = stress_terms(data, self.weights, run)
+        sums_alone = self.weights is None and self._algorithm() == "smacof" and self.n_components <= COLUMNS
+        terms = stress_terms(data, self.weights, run, there=sums_alone)
         first = start(terms, data, self.init, self.n_components, None, run)
         best = self._minimise(terms, first, run)
         for _ in range(1, self.n_init):

@@ -144,10 +144,29 @@ class Computed:
 
 
 @dataclass(frozen=True, eq=False)
+class There:
+    """A symmetric matrix of dissimilarities that a device holds; the host fetches a strip of it when it has to."""
+
+    device: Device
+    matrix: Array
+
+    @property
+    def n(self) -> int:
+        return len(self.matrix)
+
+    @property
+    def dtype(self) -> Any:
+        return self.matrix.dtype
+
+    def strip(self, part: slice) -> Strip:
+        return np.ascontiguousarray(self.device.get(self.matrix[part]).T), 0
+
+
+@dataclass(frozen=True, eq=False)
 class PairTerms:
     """All pairs of n points. `weights`: "unit", "sammon" (1 / delta) or "given" (the matrix `W`)."""
 
-    delta: Held | Computed
+    delta: Held | Computed | There
     weights: str = "unit"
     W: NDArray[np.floating] = field(default_factory=lambda: _NO_MATRIX)
     complete: bool = True
@@ -204,6 +223,8 @@ class PairTerms:
     @cached_property
     def _held(self) -> tuple[Device, Array] | None:
         """The device and the matrix on it, where sums are made there."""
+        if isinstance(self.delta, There):
+            return (self.delta.device, self.delta.matrix) if self.plain else None
         device = active(Run(device=self.device)) if self.plain and isinstance(self.delta, Held) else None
         if device is None or not isinstance(self.delta, Held):
             return None
@@ -237,6 +258,8 @@ class PairTerms:
 
     @property
     def total(self) -> float:
+        if self._held is not None:
+            return self.sums(np.zeros((self.n, 1))).raw
         return self._totals[1]
 
     def solve(self, G: Floats) -> Floats:
