@@ -34,8 +34,8 @@ def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, np.nda
     lowfold.save(out / "model.lowfold", lowfold.PCA(2).fit(Y))
     run = {
         "method": "PCA", "params": {}, "facts": {}, "warnings": [], "measured": None, "stability": None, "stages": [],
-        "invertible": True, "placed": [], "edges": None, "edges_total": 0, "colours": {}, "out": str(out), "columns": str(col),
-        "picture": [asdict(one) for one in _columns.places(col, Y)],
+        "invertible": True, "placed": [], "edges": None, "edges_total": 0, "colours": {}, "out": str(out),
+        "columns": str(col), "picture": [asdict(one) for one in _columns.places(col, Y)],
     }  # fmt: skip
     write_session(tmp_path / "moons.studio", tmp_path / "data", [run], {"points": 40, "done": True})
     return tmp_path / "moons.studio", Y
