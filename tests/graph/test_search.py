@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
-from lowfold.graph import Neighbors, Points, nearest
+from lowfold.graph import Neighbors, Points, find_neighbors, nearest
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods, query_neighborhoods
 from lowfold.graph._search import select_search
 from lowfold.graph._source import Measured, Pairs, read_matrix
@@ -268,3 +268,20 @@ def test_approximate_search_says_its_recall() -> None:
     assert abs(np.mean(hits) - found.recall) < 0.05
     common = np.flatnonzero(np.array(hits) == 1)
     np.testing.assert_array_equal(found.row(common[0])[1], truth.row(common[0])[1])
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_sparse_rows_have_the_neighbours_of_the_same_dense_ones(metric: str) -> None:
+    X = sp.random_array((80, 300), density=0.1, rng=np.random.default_rng(3), format="csr")
+    sparse, dense = (find_neighbors(rows, 5, metric=metric) for rows in (X, X.toarray()))
+    assert np.array_equal(sparse.indices, dense.indices)
+    assert np.allclose(sparse.distances, dense.distances, rtol=1e-12)
+
+
+def test_sparse_rows_are_checked() -> None:
+    X = sp.csr_array(np.eye(4))
+    X.data[2] = np.nan
+    with pytest.raises(InvalidInput, match="1 values that are NaN"):
+        find_neighbors(X, 2)
+    with pytest.raises(InvalidInput, match="'euclidean' or 'cosine'"):
+        find_neighbors(sp.csr_array(np.eye(4)), 2, metric="manhattan")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.run import Run
 from lowfold.graph._consistency import Consistency, check_consistency
 from lowfold.graph._neighborhoods import neighborhoods
-from lowfold.graph._reading import MetricLike, Params, read_points, read_source
+from lowfold.graph._reading import MetricLike, Params, is_precomputed, read_points, read_source, read_sparse
 from lowfold.graph._search import SEARCHES
 from lowfold.graph._types import Neighbors
 
@@ -25,7 +26,7 @@ def find_neighbors(
     search: str = "auto",
     n_jobs: int | None = None,
 ) -> Neighbors:
-    """Neighbourhoods of the rows of X, by the rules of every method; the result can be passed to methods as X.
+    """Neighbourhoods of the rows of X, dense or sparse, by the rules of every method, which take the result as X.
 
     With search="faiss" (extra `ann`) the answer is approximate and its `recall` is measured on a sample.
 
@@ -36,7 +37,9 @@ def find_neighbors(
         raise InvalidInput(f"search must be one of {', '.join(SEARCHES)}; got {search!r}")
     with single_threaded_blas():
         return neighborhoods(
-            read_source(X, metric, metric_params),
+            read_sparse(X, metric)
+            if issparse(X) and not is_precomputed(metric)
+            else read_source(X, metric, metric_params),
             n_neighbors=n_neighbors,
             radius=radius,
             search=search,

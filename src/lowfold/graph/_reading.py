@@ -11,11 +11,12 @@ from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import DTypeLike
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.open_rows import as_rows
 from lowfold._core.rows import Rows, first_pass
+from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import AnyFloats
 from lowfold.graph._foreign import known_graph
 from lowfold.graph._source import AFFINITY, PRECOMPUTED, Blocks, Measured, Pairs, Points, Source, read_matrix
@@ -23,6 +24,7 @@ from lowfold.graph._types import Graph, Neighbors
 from lowfold.metrics._metric import Metric
 from lowfold.metrics._points import as_points
 from lowfold.metrics._resolve import resolve_metric
+from lowfold.metrics._sparse import sparse_metric
 
 MetricLike = str | Callable[..., Any] | Metric
 Params = Mapping[str, Any] | None
@@ -92,6 +94,18 @@ def read_points(
     """Rows with their metric."""
     rows = read_rows(X, name, dtype=dtype)
     return Points(rows, resolve_metric(metric, metric_params, rows))
+
+
+def read_sparse(X: Any, metric: object) -> Points:
+    """Sparse rows of features, which stay sparse."""
+    rows = csr_array(X) if X.dtype in (np.float32, np.float64) else csr_array(X).astype(np.float64)
+    if 0 in rows.shape:
+        raise InvalidInput(f"X must have at least one row and one column; got shape {rows.shape}")
+    bad = int((~np.isfinite(rows.data)).sum())
+    if bad:
+        raise InvalidInput(f"X holds {bad} values that are NaN or infinite; distances need finite numbers")
+    check_range(rows.data[:, None])
+    return Points(SparseRows(rows), sparse_metric(metric))
 
 
 def read_source(X: Any, metric: MetricLike, metric_params: Params, *, dtype: DTypeLike | None = None) -> Source:
