@@ -105,7 +105,7 @@ def read_sparse(X: Any, metric: object) -> Points:
     if bad:
         raise InvalidInput(f"X holds {bad} values that are NaN or infinite; distances need finite numbers")
     check_range(rows.data[:, None])
-    return Points(SparseRows(rows), sparse_metric(metric))
+    return Points(SparseRows(rows), sparse_metric(metric))  # type: ignore[arg-type]
 
 
 def read_source(X: Any, metric: MetricLike, metric_params: Params, *, dtype: DTypeLike | None = None) -> Source:
