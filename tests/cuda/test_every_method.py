@@ -38,7 +38,7 @@ METHODS = {
     "SymmetricSNE": dict(perplexity=9, max_iter=10),
     "TSNE": dict(perplexity=11, max_iter=10),
 }
-REFUSED = {"Isomap", "ConformalIsomap", "LocallyLinearIsomap", "ModifiedLLE", "VectorDiffusionMaps"}
+REFUSED = {"Isomap", "ConformalIsomap", "KernelIsomap", "LocallyLinearIsomap", "ModifiedLLE", "VectorDiffusionMaps"}
 N = 64
 
 

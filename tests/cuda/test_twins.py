@@ -99,6 +99,7 @@ def test_the_same_graph_of_both_directions(on_device):
 
 METHODS = {
     "Isomap": dict(n_neighbors=9, shift=0.2),
+    "KernelIsomap": dict(n_neighbors=9),
     "LTSA": dict(n_neighbors=9),
     "HessianLLE": dict(n_neighbors=10),
     "LLE": dict(n_neighbors=9),

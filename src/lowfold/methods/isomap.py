@@ -127,8 +127,8 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         graph = conformal_lengths(data.graph, factors)
         chosen = self._landmarks(data, graph, run)
         rows = None if chosen is None else geodesics(graph, chosen, method=self.paths, run=run)
-        # The search for a constant needs the distances themselves, on the host.
-        held = replace(run, device="cpu") if isinstance(self.shift, str) else run
+        # The bound of the constant needs a spectrum of the distances themselves, on the host.
+        held = replace(run, device="cpu") if self.shift == "bound" else run
         among = None if rows is None else np.ascontiguousarray(rows[:, chosen])
         few = few_products(self)
         D: AnyFloats | Unheld

@@ -11,6 +11,7 @@ from lowfold._core.operators import CentredGram
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigvalsh
 from lowfold._core.types import AnyFloats, Floats
+from lowfold._cuda._gram import DeviceMatrix, DevicePanels
 from lowfold.graph._geodesic_gram import Unheld
 from lowfold.kernels._gram import centred_gram
 from lowfold.spectral._doors import largest, smallest
@@ -96,5 +97,10 @@ def shift_bound(D: AnyFloats | Unheld) -> float:
 
 
 def _times(D: AnyFloats | Unheld, z: Floats, *, power: int) -> Floats:
-    """(D o ... o D) z for centred z, by the operator's blocks: -2 times the centred Gram operator."""
+    """(D o ... o D) z for centred z, by the operator's blocks: -2 times the centred Gram operator.
+
+    On a device not centred, which z' takes out again.
+    """
+    if isinstance(D, (DeviceMatrix, DevicePanels)):
+        return np.asarray(D.device.get(D.times(D.device.put(z), square=power == 2)))
     return -2.0 * centred_gram(D, power=power).apply(z)
