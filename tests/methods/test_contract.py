@@ -337,7 +337,7 @@ def hard(name: str, case: str) -> np.ndarray:
 def test_sizes_that_cannot_be_are_refused_in_words(name: str) -> None:
     X = data(name, 12)
     parameters = inspect.signature(getattr(lowfold, name)).parameters
-    if "n_components" in parameters:
+    if "n_components" in parameters and name != "RandomProjection":  # which may have more, and says so
         with pytest.raises(ValueError, match="n_components"):
             fit(name, X, n_components=50)
     if "n_neighbors" in parameters:

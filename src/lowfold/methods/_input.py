@@ -109,8 +109,8 @@ def _in_words(X: Any) -> Iterator[None]:
                 f"{said.splitlines()[0]} Fill the gaps or leave these rows out; EMPCA fits rows with gaps as they are, "
                 "and `datasets.read(file, missing='mean')` or 'drop' mends them where a file is read"
             ) from None
-        if "could not convert" in said and hasattr(X, "select_dtypes"):
-            text = ", ".join(map(repr, X.select_dtypes(exclude=["number", "bool"]).columns))
+        if "could not convert" in said and hasattr(X, "columns"):
+            text = ", ".join(repr(name) for name in X.columns if np.asarray(X[name]).dtype.kind not in "biuf")
             raise InvalidInput(f"X has columns that are no numbers: {text}; leave them out or encode them") from None
         raise
 

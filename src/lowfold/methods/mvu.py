@@ -14,6 +14,7 @@ from lowfold._core.limits import Choice, Function, Int, Null, Real
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold.graph._source import Points
 from lowfold.lowrank._energy import share_held
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
@@ -39,13 +40,18 @@ from lowfold.sdp._solution import Callback
 REG = 1e-3  # ridge of the weights with which a new point is rebuilt from its neighbours, the default of LLE
 
 
+def _columns(data: Data | Connected) -> int | None:
+    """Of points; distances and graphs have none."""
+    return int(data.source.X.shape[1]) if isinstance(data.source, Points) else None
+
+
 def _stages(method: Any, data: Data) -> list[Stage]:
     """The dual matrix of the program, m x m, or n x n with a few copies."""
     n = float(data.n)
     found = found_neighbors(method, data)
     pairs = n * degree(method, data) if found is None else float(len(neighbor_pairs(found, np.arange(data.n))))
     solver = (
-        select_unfolding_solver(data.n, int(pairs), form=method.constraints)
+        select_unfolding_solver(data.n, int(pairs), form=method.constraints, columns=_columns(data))
         if method.solver == "auto"
         else method.solver
     )
@@ -143,8 +149,8 @@ class MVU(GraphMethod):
         "certificate; the graph-Laplacian form refined at low rank, for thousands of points, whose "
         "gap is reported but not driven to `tol`; Clarabel (extra `sdp`) for a few dozen points. "
         '"auto": "facial" for equalities that leave up to 40 dimensions, else "interior" up to 1,500 '
-        'pairs, "barrier" for springs of up to 600 points with 12 pairs or more each, "lowrank" up to '
-        '3,000 points, then "factorized". `solver_` records it.',
+        'pairs, "barrier" for springs of up to 600 points in more than 6 columns with 12 pairs or more '
+        'each, "lowrank" up to 3,000 points, then "factorized". `solver_` records it.',
     )
     tol: float = param(
         0.001, 'Relative duality gap (and, unless "slack", violation of the constraints) at which the solver stops.'
@@ -177,6 +183,7 @@ class MVU(GraphMethod):
             max_iter=self.max_iter,
             n_eigenvectors=self.n_eigenvectors,
             callback=self.callback,
+            columns=_columns(data),
             run=run,
         )
         springs = "" if self.constraints == "slack" else 'constraints="slack", '

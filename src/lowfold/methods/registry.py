@@ -42,7 +42,8 @@ def entry_of(method: object) -> Entry:
     cls = method if isinstance(method, type) else type(method)
     found = _row(cls)
     if found is None:
-        raise InvalidInput(f"method must be a name, a class or a model of lowfold; got {cls.__name__}")
+        data = "; the data come first, then the method" if hasattr(cls, "shape") else ""
+        raise InvalidInput(f"method must be a name, a class or a model of lowfold; got {cls.__name__}{data}")
     return found
 
 

@@ -45,6 +45,7 @@ from lowfold.optimize._neighbor_panels import Panels
 LOOPS = "lowfold.optimize._neighbor_loops"
 SENT = 16  # strips that are sent to a device together
 STRIP = 256  # points of a strip: its sums stay in the nearest cache
+LARGE = 1e4  # coordinates up to which squared distances from products err by less than 1e-7
 FEW = 1_000  # points whose pairs NumPy sums up: quicker than loops, and nothing has to be compiled for a first fit
 
 
@@ -224,8 +225,8 @@ class TSNECost:
     single: bool = False
 
     def gradient(self, Y: Floats, exaggeration: float = 1.0) -> Floats:
-        if self._panels is not None:
-            return 4.0 * self._panels.student(Y, exaggeration)
+        if self.dof == 1 and (panels := panels_of(self.P, Y)) is not None:
+            return 4.0 * panels.student(Y, exaggeration)
         power, root = tails(self.dof)
         Y = Y / root
         flat = self.single and self.dof == 1 and Y.shape[1] == 2 and on_device(Y, self.device) is None
@@ -233,16 +234,12 @@ class TSNECost:
         return 4.0 * power / root * (exaggeration * self.P.pull(Y, True) - push / Z)
 
     def value(self, Y: Floats) -> float:
-        if self._panels is not None:
-            cost, Z = self._panels.student_cost(Y)
+        if self.dof == 1 and (panels := panels_of(self.P, Y)) is not None:
+            cost, Z = panels.student_cost(Y)
             return self.P.entropy + cost + float(np.log(Z))
         power, root = tails(self.dof)
         Y = Y / root
         return self.P.entropy + power * self.P.pull_cost(Y, True) + float(np.log(self._push(Y)[1]))
-
-    @property
-    def _panels(self) -> Panels | None:
-        return panels_of(self.P) if self.dof == 1 else None
 
     def _push(self, Y: Floats) -> tuple[Floats, float]:
         if self.dof == 1:
@@ -251,9 +248,9 @@ class TSNECost:
         return _strip_sums(Y, lambda *args: loops.power_repulsion(*args[:3], power, *args[3:]), self.n_jobs)
 
 
-def panels_of(P: Affinities) -> Panels | None:
-    """The panels of few points, all of whose pairs have an affinity."""
-    return P.panels if isinstance(P, DenseAffinities) else None
+def panels_of(P: Affinities, Y: Floats) -> Panels | None:
+    """The panels of few points, all of whose pairs have an affinity, in a layout that did not run away."""
+    return P.panels if isinstance(P, DenseAffinities) and float(np.abs(Y).max(initial=0.0)) <= LARGE else None
 
 
 def tails(dof: float) -> tuple[float, float]:
@@ -323,7 +320,7 @@ class GaussianCost:
 
     def gradient(self, Y: Floats, exaggeration: float = 1.0) -> Floats:
         size = 4.0 if self.joint else 2.0
-        if (panels := panels_of(self.P)) is not None:
+        if (panels := panels_of(self.P, Y)) is not None:
             return size * panels.gaussian(Y, exaggeration, joint=self.joint)
         mass = _gaussian_masses(Y, self.n_jobs, self.device)
         a = np.full(len(Y), 0.5 / mass.sum()) if self.joint else 1.0 / mass
@@ -348,7 +345,7 @@ class GaussianCost:
         return out.T
 
     def value(self, Y: Floats) -> float:
-        if (panels := panels_of(self.P)) is not None:
+        if (panels := panels_of(self.P, Y)) is not None:
             pull, mass = panels.gaussian_cost(Y)
         else:
             mass = _gaussian_masses(Y, self.n_jobs, self.device)

@@ -112,4 +112,5 @@ def _student(w: Floats) -> None:
 
 
 def _gaussian(w: Floats) -> None:
+    np.maximum(w, 1.0, out=w)  # of points at one place rounding leaves less
     np.exp(np.subtract(1.0, w, out=w), out=w)
