@@ -226,3 +226,11 @@ def test_blocks_of_sparse_rows_are_taken() -> None:
 def test_save_says_which_comes_first(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"save\(path, model\)"):
         lowfold.save(lowfold.PCA(2), tmp_path / "m.lowfold")
+
+
+@pytest.mark.parametrize("name", ["ClassicalMDS", "NonlinearPCA", "RandomProjection"])
+def test_float32_near_its_end_is_refused_in_words(name: str) -> None:
+    X = np.random.default_rng(0).random((12, 4)).astype(np.float32) * np.float32(3e38)
+    with pytest.raises(InvalidInput, match="float32 does not hold"):
+        getattr(lowfold, name)(2).fit(X)
+    assert np.isfinite(getattr(lowfold, name)(2).fit(X / np.float32(1e3)).embedding_).all()

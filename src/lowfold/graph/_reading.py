@@ -40,11 +40,14 @@ def is_precomputed(metric: object) -> TypeGuard[str]:
 
 def check_range(X: AnyFloats, name: str = "X") -> None:
     """Refuse values whose distances cannot be squared and summed without overflow or underflow."""
-    if X.size == 0 or X.dtype.itemsize <= 4:  # float32 ends at 3e38 and 1e-45
+    if X.size == 0:
         return
-    size = float(max(X.max(), -X.min()))
     # A few rows show nearly always that the values are spread; columns one by one take far longer than the whole.
     some = X[:: max(1, len(X) // SHOWN)]
+    if X.dtype.itemsize <= 4:  # float32 ends at 3e38 and 1e-45
+        _check_single(some, name)
+        return
+    size = float(max(X.max(), -X.min()))
     spread = float(np.ptp(some, axis=0).max())
     if spread < SMALLEST:
         spread = float(np.ptp(X, axis=0).max())
@@ -52,6 +55,16 @@ def check_range(X: AnyFloats, name: str = "X") -> None:
         raise InvalidInput(
             f"{name} has values up to {size:.3g} and a spread of {spread:.3g}; between {SMALLEST:g} and {LARGEST:g} "
             f"squared distances can be summed; multiply {name} by a constant first"
+        )
+
+
+def _check_single(some: AnyFloats, name: str) -> None:
+    """Refuse float32 values whose distances float32 does not hold."""
+    size, most = float(max(some.max(), -some.min())), float(np.finfo(np.float32).max)
+    if 2.0 * size * float(np.sqrt(some[0].size)) > most:
+        raise InvalidInput(
+            f"{name} has float32 values up to {size:.3g}, whose distances float32 does not hold (it ends at {most:.3g}); "
+            f"pass {name}.astype(np.float64), or multiply {name} by a constant first"
         )
 
 
