@@ -12,7 +12,7 @@ PY := .venv/bin/python
 environment = @$(PYTHON) tools/environment.py
 pytest = -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: help python env bench-env lint unit test test-all test-slow test-browser test-types coverage test-lowest test-core fuzz dist demo bench bench-large bench-studio gallery docs docs-env clean
+.PHONY: help python env bench-env lint unit test test-all test-slow test-browser test-types coverage test-lowest test-core test-compile fuzz dist demo bench bench-large bench-studio gallery docs docs-env clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -63,10 +63,13 @@ test-lowest: python
 test-core: python
 	$(environment) .venv-core --extras test --constraints constraints.txt -- $(pytest) -m "not slow" --timeout 60
 
+test-compile: python ## the kernels of a GPU for several generations of them, without one
+	$(environment) .venv-compile --extras test,compile --constraints constraints.txt -- $(pytest) --timeout 600 tests/cuda/test_compile.py
+
 fuzz: python ## the readers of files against damaged input, for a minute
 	$(environment) .venv-fuzz --extras all,fuzz --constraints constraints.txt -- tests/fuzz/fuzz_readers.py -max_total_time=60
 
-test-all: lint test-types test-slow test-browser test-lowest test-core fuzz ## everything: slow tests, lowest versions, no extras, fuzzing
+test-all: lint test-types test-slow test-browser test-lowest test-core test-compile fuzz ## everything: slow tests, lowest versions, no extras, fuzzing
 
 dist: env ## sdist and wheel in ./dist; the wheel alone is installed elsewhere and tried
 	@$(PY) tools/dist.py
@@ -93,4 +96,4 @@ docs: docs-env ## the documentation, to be opened from the disk: build/docs/inde
 	@echo build/docs/index.html
 
 clean: ## remove what make made, environments included
-	rm -rf .venv .venv-lowest .venv-core .venv-fuzz .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist demo gallery docs/generated
+	rm -rf .venv .venv-lowest .venv-core .venv-compile .venv-fuzz .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist demo gallery docs/generated

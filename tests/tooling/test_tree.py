@@ -96,7 +96,7 @@ def requirements() -> list[tuple[str, str, str]]:
     for name, lines in sets.items():
         for line in lines:
             match = re.match(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", line)
-            if match and name not in {"test", "browser", "lint", "dist", "bench", "peers", "fuzz", "docs"}:
+            if match and name not in {"test", "browser", "lint", "dist", "bench", "peers", "fuzz", "docs", "compile"}:
                 found.append((name, canonical(match[1]), match[2]))
     return found
 

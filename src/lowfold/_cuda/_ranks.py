@@ -52,10 +52,15 @@ def compare_ranks(device: Device, X: Array, Y: Array, rows: Ints, k: int, weight
 
 def row_distances(device: Device, X: Array, part: Array) -> Array:
     """From some points to all, by direct differences."""
-    (n, columns), m = X.shape, len(part)
+    return distances_between(device, X[part], X)
+
+
+def distances_between(device: Device, Q: Array, X: Array) -> Array:
+    """From rows Q to rows X."""
+    (n, columns), m = X.shape, len(Q)
     out = device.xp.empty((m, n))
     grid = -(-n // SIDE), -(-m // SIDE)
-    device.launch("ranks", "row_distances", grid, 256, X[part], X, m, n, columns, out)
+    device.launch("ranks", "row_distances", grid, 256, Q, X, m, n, columns, out)
     return out
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from lowfold._core.jit import loops_for
-from lowfold._core.parallel import STACKED, block_slices, run_blocks
+from lowfold._core.parallel import COPIED, block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, AnyInts, Floats, Ints
 from lowfold.graph._components import components
@@ -83,7 +83,7 @@ def _rising(graph: Graph, X: AnyFloats, d: int, run: Run) -> Mask:
     pad = padded(trim(near, np.minimum(near.counts, NEAR)))
     d = plane_dimension(d, X.shape[1], NEAR)
     rise = np.zeros(len(graph.indices))
-    parts = block_slices(graph.n, max(1, STACKED // (pad.index.shape[1] * X.shape[1])))
+    parts = block_slices(graph.n, max(1, COPIED // (pad.index.shape[1] * X.shape[1])))
 
     def work(b: int) -> None:
         part = parts[b]

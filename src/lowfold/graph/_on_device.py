@@ -17,7 +17,7 @@ from lowfold._cuda._gram import DeviceMatrix, DevicePanels
 from lowfold._cuda._minplus import Panels, all_distances, eliminate, padded
 from lowfold._cuda._paths import reach, rows_from, rows_from_seeds
 from lowfold._cuda._pieces import piece_labels
-from lowfold._cuda._ranks import row_distances
+from lowfold._cuda._ranks import distances_between, row_distances
 from lowfold._cuda._search import nearest, search_bytes
 from lowfold._cuda._tree import Tree, graph_coordinates, plan, stable_order
 from lowfold._cuda._within import within
@@ -73,10 +73,7 @@ def rows_of_distances(F: NDArray[np.floating[Any]], run: Run) -> Callable[[int],
 def pairs_on_device(source: Points, dtype: Any, run: Run, *, filled: bool = True) -> DeviceMatrix | None:
     """All distances of points on the run's device, rows `filled` up with zeros; None where the CPU has to make them."""
     device, n = active(run), source.n
-    if device is None:
-        return None
-    if source.metric.feature_map is None or source.metric.finish is not None:
-        on_cpu("distances of all pairs", "the device takes points with Euclidean distances")
+    if device is None or not _euclidean(source, "distances of all pairs"):
         return None
     size = np.dtype(dtype).itemsize * float(n) * padded(n)
     if not device.has_room(BESIDE * size + 8.0 * source.X.size, "distances of all pairs"):
@@ -86,6 +83,27 @@ def pairs_on_device(source: Points, dtype: Any, run: Run, *, filled: bool = True
     for part in block_slices(n, max(1, int(TILE_BYTES // (8 * n)))):
         D[part, :n] = row_distances(device, F, xp.arange(part.start, part.stop))
     return DeviceMatrix(device, D, xp.arange(n))
+
+
+def squares_times(source: Points, queries: NDArray[np.floating[Any]], V: Floats, run: Run) -> Floats | None:
+    """(d(x, i)^2) V for new points x and all i, by the run's device; None where the CPU has to sum."""
+    device = active(run)
+    if device is None or not _euclidean(source, "distances from new points"):
+        return None
+    tile = min(float(TILE_BYTES), 8.0 * len(queries) * source.n)
+    if not device.has_room(8.0 * source.X.size + 3 * tile, "distances from new points"):
+        return None
+    F, Q, W = (device.put(A, np.float64) for A in (source.features(), source.features(queries), V))
+    parts = block_slices(len(Q), max(1, int(TILE_BYTES // (8 * source.n))))
+    products = [distances_between(device, Q[part], F) ** 2 @ W for part in parts]
+    return np.asarray(device.get(device.xp.concatenate(products)))
+
+
+def _euclidean(source: Points, what: str) -> bool:
+    plain = source.metric.feature_map is not None and source.metric.finish is None
+    if not plain:
+        on_cpu(what, "the device takes points with Euclidean distances")
+    return plain
 
 
 def within_on(
@@ -271,5 +289,6 @@ __all__ = [
     "rows_of_distances",
     "search_on",
     "seeded_rows",
+    "squares_times",
     "within_on",
 ]

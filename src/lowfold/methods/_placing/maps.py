@@ -61,6 +61,12 @@ class GramRow(Extension):
         if isinstance(trained.source, Blocks):
             return self._over_blocks(trained.source, queries)
         source = trained.points
+        if run.device != "cpu":
+            from lowfold.graph._on_device import squares_times
+
+            products = squares_times(source, queries, self.vectors, run)
+            if products is not None:
+                return gram_products(self.row_means @ self.vectors - products, self.values)
         out = np.empty((len(queries), len(self.values)))
         for part in block_slices(len(queries), max(1, QUERIED // source.n)):
             rows = source.rows(queries[part])
