@@ -151,8 +151,9 @@ def main() -> None:
         X, kinds = read(path)
         train, new, own, truth = train_test_split(X, kinds, test_size=0.3, stratify=kinds, random_state=asked.seed)
         print(f"\n{path.stem}: {len(train)} fitted, {len(new)} new, {X.shape[1]} columns, d = {asked.components}")
-        print(f"{'':<20} {'':>15}lowfold{'':>18}   |{'':>12}scikit-learn")
-        print(f"{'':<20}", " ".join(f"{name:>7}" for name in Figures._fields * 1))
+        heads = " ".join(f"{name:>7}" for name in Figures._fields)
+        print(f"{'':<20} {'lowfold':<{len(heads)}}   | scikit-learn")
+        print(f"{'':<20} {heads}   | {heads}")
         for name in asked.methods:
             row(name, asked.components, (train, own, new, truth))
 

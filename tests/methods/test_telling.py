@@ -9,7 +9,10 @@ import pytest
 
 import lowfold
 from lowfold import datasets
-from lowfold._core.errors import AccuracyWarning, DependenceWarning, ShortcutWarning
+from lowfold._core.errors import AccuracyWarning, DependenceWarning, DisconnectedWarning, ShortcutWarning
+from lowfold._core.run import Run
+from lowfold.methods._placing.back import choose_inverse
+from lowfold.methods._placing.maps import Barycentric
 
 
 def _worse(Y, truth):
@@ -97,3 +100,27 @@ def test_the_way_back_is_never_worse_than_the_mean():
         assert np.linalg.norm(restored - new) < 1.1 * far
         assert 0 < model.inverse_error_ <= 1
         assert np.abs(model.inverse_transform(model.embedding_[:5]) - train[:5]).max() < 1e-6
+
+
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_the_way_back_is_never_much_worse_than_the_nearest_point(seed: int) -> None:
+    """Pairs that lie together and say nothing of the others: weights over ten points mix what does not belong."""
+    rng = np.random.default_rng(seed)
+    kinds = rng.normal(size=(60, 30))
+    X = np.repeat(kinds, 3, axis=0) + 0.1 * rng.normal(size=(180, 30))
+    Y = np.repeat(rng.normal(size=(60, 2)), 3, axis=0) + 1e-3 * rng.normal(size=(180, 2))
+    inverse, error = choose_inverse(X, Y, Run())
+    assert isinstance(inverse, Barycentric)
+    assert inverse.n_neighbors < 10
+    assert error < 0.2
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_single_points_are_told_beside_pieces_too(seed: int) -> None:
+    """Outliers of a table in two pieces hold every coordinate of VectorDiffusionMaps."""
+    rng = np.random.default_rng(seed)
+    X = np.concatenate([rng.normal(size=(150, 3)), 0.05 * rng.normal(size=(150, 3)) + 30.0])
+    X[:3] += 15.0 * rng.normal(size=(3, 3))
+    with pytest.warns(AccuracyWarning, match="tells 3 points or fewer"), pytest.warns(DisconnectedWarning):
+        model = lowfold.VectorDiffusionMaps(3, on_shortcut="ignore").fit(X)
+    assert (np.bincount(model.component_labels_) > 100).all()

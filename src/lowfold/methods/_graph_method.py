@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, final
 
+import numpy as np
+
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
 from lowfold.graph._source import Blocks
@@ -91,9 +93,8 @@ class GraphMethod(Nearest, Distances, Solved, Method):
         if isinstance(self, Landmarked):
             found.update(NO_LANDMARKS)
         if self.ways_out is not None:
-            whole = near.labels.max(initial=0) == 0  # coordinates tell pieces from each other first, and rightly
             found["dependence_"] = told_dependence(
-                type(self).__name__, fit.coordinates, self.ways_out if whole else None, run
+                type(self).__name__, fit.coordinates, self.ways_out, np.bincount(near.labels), run
             )
         if self.keeps_neighbors:
             found["neighbors_"] = near.neighbors

@@ -18,17 +18,20 @@ ALONE = 0.7  # share that one may not hold: then fewer than two points carry the
 ENOUGH_TO_TELL = 100  # points below which three are a group
 
 
-def told_dependence(name: str, Y: Floats, ways_out: tuple[str, str] | None, run: Run) -> Floats:
+def told_dependence(name: str, Y: Floats, ways_out: tuple[str, str], pieces: Ints, run: Run) -> Floats:
     """`dependence_`, with a warning of coordinates that hold a few points, and of repeated ones.
 
-    `ways_out` says what to do about either; without it nothing is said.
+    `ways_out` says what to do about either. `pieces` are the sizes of the pieces that were joined: coordinates tell
+    them from each other first, and rightly, so that only points which are no piece of their own are told.
     """
     inside = finite_rows(Y)
     Y = Y if inside.all() else Y[inside]
     told = dependence(Y, run)
-    if ways_out is None or len(Y) < ENOUGH_TO_TELL:
+    if len(Y) < ENOUGH_TO_TELL or pieces.min() <= FEW:
         return told
     lonely = tell_few(name, Y, ways_out[0])
+    if len(pieces) > 1:
+        return told
     repeated = np.setdiff1d(np.flatnonzero(told > REPEATED), lonely)
     if len(repeated):
         c = int(repeated[0])

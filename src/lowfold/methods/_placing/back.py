@@ -28,7 +28,9 @@ from lowfold.metrics._resolve import resolve_metric
 MOST = 20_000  # rows in blocks that are brought here for it
 SAMPLE = 200  # training points that are restored from the others
 NEAR = 10  # embedded points that weights are found among
-REGS = (1e-6, 1e-3, 1e-2, 1e-1, 1.0)  # ridges of the weights, relative to the trace of the local Gram matrix
+# Points that weights are found among, and their ridge relative to the trace of the local Gram matrix. Where like things
+# lie close together and the distances between them say nothing (t-SNE), few are better than many, and one than few.
+WAYS = ((NEAR, 1e-6), (NEAR, 1e-3), (NEAR, 1e-2), (NEAR, 1e-1), (NEAR, 1.0), (3, 1e-1), (1, 1.0))
 PRODUCT, LEAST_ROWS = 2**22, 256  # numbers of a block of rows of X, 32 MB, but so many rows at least
 LEVERAGE = 1e-6  # least 1 - h: a row that alone decides its own prediction has no error when it is left out
 BETTER = 0.98  # another map than the plain weights must beat them by this factor
@@ -84,10 +86,10 @@ def choose_inverse(X: AnyFloats, Y: Floats, run: Run) -> tuple[Barycentric | Lin
     mean = X.mean(axis=0, dtype=np.float64)
     spread = float(np.linalg.norm(truth - mean))
     if len(Y) < 4 or spread == 0:
-        return Barycentric(NEAR, REGS[0]), 0.0
+        return Barycentric(*WAYS[0]), 0.0
     index = _others(Y, rows, run)
     ways: list[tuple[float, Barycentric | LinearBack]] = [
-        (_weights_error(X, Y, truth, rows, index, reg), Barycentric(NEAR, reg)) for reg in REGS
+        (_weights_error(X, Y, truth, rows, index[:, :k], reg), Barycentric(k, reg)) for k, reg in WAYS
     ]
     linear, error = _linear(X, mean, Y, truth, rows)
     ways.append((error, linear))
