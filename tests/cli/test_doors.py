@@ -106,3 +106,19 @@ def test_options_of_the_reader_are_answered_with_their_place() -> None:
     code, text = run("embed", "table.csv", "-m", "pca", "--out", "y.csv", "--missing", "drop")
     assert code == 2
     assert "--read missing=VALUE" in text
+
+
+def test_other_commands_standardise_too_and_say_so_again(birds: Path) -> None:
+    code, text = run("tune", str(birds), "-m", "pca", "--standardize", "unit")
+    assert code == 0
+    assert "spreads" not in text
+    assert "--standardize unit --method PCA" in text
+    assert "spreads" not in run("diagnose", str(birds), "--standardize", "robust")[1]
+
+
+def test_classes_of_three_columns_need_no_number_of_dimensions(birds: Path) -> None:
+    lines = birds.read_text().splitlines()
+    birds.write_text("\n".join([f"{lines[0]},kind", *(f"{line},{'ab'[i % 2]}" for i, line in enumerate(lines[1:]))]))
+    code, text = run("classify", str(birds), "--label", "kind", "--standardize", "unit")
+    assert code == 0
+    assert "2" in text

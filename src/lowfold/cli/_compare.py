@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lowfold.cli._errors import told_once, wrong_usage
-from lowfold.cli._shared import Debug, File, Memory, Overwrite, Quiet, Read
+from lowfold.cli._shared import Debug, File, Memory, Overwrite, Quiet, Read, Standardize
 
 if TYPE_CHECKING:
     from lowfold.select._compare_types import Row
@@ -60,6 +60,7 @@ def compare(
     ] = 5000,
     random_state: Annotated[int, typer.Option("--random-state", "--seed", metavar="SEED", help="Seed.")] = 0,
     read: Read = None,
+    standardize: Standardize = "none",
     memory: Memory = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -70,8 +71,7 @@ def compare(
     Every method runs in a process of its own. One that fails, or takes longer than --budget, is a row with the reason.
     The table goes to standard output, the pictures to --out.
     """
-    from lowfold.cli._data import read_input, refuse_existing, tell
-    from lowfold.cli._values import parse_settings
+    from lowfold.cli._data import read_input, reading, refuse_existing, tell
     from lowfold.select._compare import compare as run
 
     names, given = _methods(methods), _settings(settings or [])
@@ -81,7 +81,7 @@ def compare(
         refuse_existing(out, json, overwrite=overwrite)
         aside = [*(label or []), *(truth or []), *([color] if color is not None else [])]
         matrix = metric.startswith("precomputed")
-        table = read_input(file, list(dict.fromkeys(aside)), parse_settings(read or [], "--read"), matrix=matrix)
+        table = read_input(file, list(dict.fromkeys(aside)), reading(read, standardize), matrix=matrix)
         tell(table.notices, quiet=quiet)
         known = _known(table, label or [], truth or [], color)
         found = run(
@@ -108,7 +108,14 @@ def compare(
         if out is not None:
             from lowfold.viz._report import write_report
 
-            line = _again(file, names, given, found.settings, aside=(label or [], truth or [], color))
+            line = _again(
+                file,
+                names,
+                given,
+                found.settings,
+                aside=(label or [], truth or [], color),
+                read=reading(read, standardize),
+            )
             seen = {"aside": table.labels, "point_shape": table.point_shape}
             shown = replace(found, settings={**found.settings, **seen})
             write_report(shown, out, overwrite=overwrite, command=line)
@@ -210,6 +217,7 @@ def _again(
     settings: dict[str, Any],
     *,
     aside: tuple[Sequence[str], Sequence[str], str | None],
+    read: dict[str, str],
 ) -> str:
     """The command once more, without folders."""
     words = ["lowfold", "compare", file if file == "-" else Path(file).name]
@@ -220,6 +228,7 @@ def _again(
     label, truth, color = aside
     for flag, columns in (("--label", label), ("--truth", truth), ("--color", [] if color is None else [color])):
         words += [word for name in columns for word in (flag, name)]
+    words += [word for name, value in read.items() for word in ("--read", f"{name}={value}")]
     words += [w for m, values in given.items() for k, v in values.items() for w in ("--set", f"{m.lower()}.{k}={v}")]
     words += ["--tune"] if settings["tune"] else []
     words += ["--budget", f"{settings['budget']:g}", "--seed", str(settings["random_state"]), "--out", "report.html"]

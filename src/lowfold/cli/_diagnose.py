@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lowfold.cli._shared import Debug, File, Labels, Quiet, Read
+from lowfold.cli._shared import Debug, File, Labels, Quiet, Read, Standardize
 
 EXAMPLES = ["lowfold diagnose data.csv", "lowfold diagnose data.csv --n-neighbors 12 --json > found.json"]
 
@@ -35,6 +35,7 @@ def diagnose(
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     label: Labels = None,
     read: Read = None,
+    standardize: Standardize = "none",
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -42,14 +43,13 @@ def diagnose(
 
     Every finding names the methods that it speaks for or against.
     """
-    from lowfold.cli._data import read_input, tell
+    from lowfold.cli._data import read_input, reading, tell
     from lowfold.cli._errors import told_once
-    from lowfold.cli._values import parse_settings
     from lowfold.quality._diagnose import diagnose as find
 
     with told_once(quiet):
         matrix = metric.startswith("precomputed")
-        table = read_input(file, label or [], parse_settings(read or [], "--read"), matrix=matrix)
+        table = read_input(file, label or [], reading(read, standardize), matrix=matrix)
         tell(table.notices, quiet=quiet)
         found = find(
             table.X,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lowfold.cli._shared import Debug, File, Labels, Memory, Overwrite, Quiet, Read
+from lowfold.cli._shared import Debug, File, Labels, Memory, Overwrite, Quiet, Read, Standardize
 
 EXAMPLES = [
     "lowfold dimension data.csv --out curves.png",
@@ -53,6 +53,7 @@ def dimension(
     n_jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads; all cores by default.")] = None,
     label: Labels = None,
     read: Read = None,
+    standardize: Standardize = "none",
     memory: Memory = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -65,10 +66,9 @@ def dimension(
     draws the curves behind the values.
     """
     from lowfold._core.config import config_context
-    from lowfold.cli._data import carried, read_input, refuse_existing, tell, write_output
+    from lowfold.cli._data import carried, read_input, reading, refuse_existing, tell, write_output
     from lowfold.cli._embed import _check_picture
     from lowfold.cli._errors import told_once
-    from lowfold.cli._values import parse_settings
     from lowfold.dimension._estimate import Estimates
 
     with config_context(memory=memory), told_once(quiet):
@@ -76,7 +76,7 @@ def dimension(
         refuse_existing(out, local, overwrite=overwrite)
         _check_picture(out)
         matrix = metric.startswith("precomputed")
-        table = read_input(file, label or [], parse_settings(read or [], "--read"), matrix=matrix)
+        table = read_input(file, label or [], reading(read, standardize), matrix=matrix)
         tell(table.notices, quiet=quiet)
         found = []
         for name in names:

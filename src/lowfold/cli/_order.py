@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from lowfold.cli._errors import told_once, wrong_usage
-from lowfold.cli._shared import Debug, File, Labels, Out, Overwrite, Quiet, Read, Settings
+from lowfold.cli._shared import Debug, File, Labels, Out, Overwrite, Quiet, Read, Settings, Standardize
 
 ORDER = ["lowfold order frames --picture strip.png --out order.csv", "lowfold order spectra.csv --closed no"]
 REVEAL = ["lowfold reveal frames --picture plane.png", "lowfold reveal table.csv --label angle -o plane.csv"]
@@ -32,6 +32,7 @@ def order(
     metric: Annotated[str, typer.Option(metavar="NAME", help="How rows are compared.")] = "euclidean",
     label: Labels = None,
     read: Read = None,
+    standardize: Standardize = "none",
     settings: Settings = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -42,14 +43,14 @@ def order(
     The table has a row for each item, first to last: its place along the sequence from 0 to 1, and its number from 0.
     """
     from lowfold.apps import order_collection
-    from lowfold.cli._data import carried, read_input, refuse_existing, tell, write_output
+    from lowfold.cli._data import carried, read_input, reading, refuse_existing, tell, write_output
     from lowfold.cli._values import parse_settings, parse_value
 
     if closed not in CLOSED:
         wrong_usage(f"--closed is auto, yes or no; got {closed!r}")
     with told_once(quiet):
         refuse_existing(out, picture, overwrite=overwrite)
-        table = read_input(file, label or [], parse_settings(read or [], "--read"), matrix=False)
+        table = read_input(file, label or [], reading(read, standardize), matrix=False)
         tell(table.notices, quiet=quiet)
         given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
         found = order_collection(table.X, method, closed=CLOSED[closed], metric=metric, **given)  # type: ignore[arg-type]
@@ -79,6 +80,7 @@ def reveal(
     n_images: Annotated[int, typer.Option("--images", metavar="N", help="Images in the picture at most.")] = 80,
     label: Labels = None,
     read: Read = None,
+    standardize: Standardize = "none",
     settings: Settings = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -88,12 +90,12 @@ def reveal(
     import numpy as np
 
     from lowfold.apps import reveal as find
-    from lowfold.cli._data import carried, read_input, refuse_existing, tell, write_output
+    from lowfold.cli._data import carried, read_input, reading, refuse_existing, tell, write_output
     from lowfold.cli._values import parse_settings, parse_value
 
     with told_once(quiet):
         refuse_existing(out, picture, overwrite=overwrite)
-        table = read_input(file, label or [], parse_settings(read or [], "--read"), matrix=False)
+        table = read_input(file, label or [], reading(read, standardize), matrix=False)
         tell(table.notices, quiet=quiet)
         given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
         names = [name for name in label or [] if table.labels[name].dtype.kind in "fiu"][:2]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lowfold.cli._shared import Debug, File, Labels, MethodName, Quiet, Read, Settings
+from lowfold.cli._shared import Debug, File, Labels, MethodName, Quiet, Read, Settings, Standardize
 
 EXAMPLES = [
     "lowfold tune data.csv --method isomap",
@@ -49,6 +49,7 @@ def tune(
     as_json: Annotated[bool, typer.Option("--json", help="Print the choice and its curves as JSON.")] = False,
     label: Labels = None,
     read: Read = None,
+    standardize: Standardize = "none",
     settings: Settings = None,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -58,7 +59,7 @@ def tune(
     Prints the choice, the curves it rests on, and the command that embeds with it. Without candidates a grid is tried.
     Methods that need labels take the first column of --label.
     """
-    from lowfold.cli._data import is_matrix, read_input, tell
+    from lowfold.cli._data import is_matrix, read_input, reading, tell
     from lowfold.cli._errors import told_once
     from lowfold.cli._values import find_method, parameters_for, parse_settings
     from lowfold.methods.registry import load
@@ -74,7 +75,7 @@ def tune(
     with told_once(quiet):
         cls = load(find_method(method).name)
         model = cls(**parameters_for(cls, parse_settings(settings or [], "--set")))
-        table = read_input(file, label or [], parse_settings(read or [], "--read"), matrix=is_matrix(model))
+        table = read_input(file, label or [], reading(read, standardize), matrix=is_matrix(model))
         tell(table.notices, quiet=quiet)
         y = next(iter(table.labels.values()), None) if model.__sklearn_tags__().target_tags.required else None
         found = choose(
@@ -89,7 +90,8 @@ def tune(
     if as_json:
         print(json.dumps(found.to_dict(), indent=2))
         return
-    given = [("--label", label), ("--read", read), ("--set", settings)]
+    scaled = None if standardize == "none" else [standardize]
+    given = [("--label", label), ("--read", read), ("--standardize", scaled), ("--set", settings)]
     words = ["lowfold", "embed", str(file)]
     words += [word for flag, values in given for value in values or [] for word in (flag, value)]
     words += ["--method", cls.__name__]
