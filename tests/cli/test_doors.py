@@ -113,7 +113,7 @@ def test_other_commands_standardise_too_and_say_so_again(birds: Path) -> None:
     assert code == 0
     assert "spreads" not in text
     assert "--standardize unit --method PCA" in text
-    assert "spreads" not in run("diagnose", str(birds), "--standardize", "robust")[1]
+    assert "no column spreads ten times" in run("diagnose", str(birds), "--standardize", "robust")[1]
 
 
 def test_classes_of_three_columns_need_no_number_of_dimensions(birds: Path) -> None:
