@@ -65,7 +65,7 @@ def _check_single(some: AnyFloats, name: str) -> None:
     size, most = float(max(some.max(), -some.min())), float(np.finfo(np.float32).max)
     if 2.0 * size * float(np.sqrt(some[0].size)) > most:
         raise InvalidInput(
-            f"{name} has float32 values up to {size:.3g}, and float32 does not hold their distances (up to {most:.3g}); "
+            f"{name} has values up to {size:.3g}, and float32 does not hold their distances (it ends at {most:.3g}); "
             f"pass {name}.astype(np.float64), or multiply {name} by a constant first"
         )
 
