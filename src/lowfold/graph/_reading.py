@@ -65,8 +65,8 @@ def _check_single(some: AnyFloats, name: str) -> None:
     size, most = float(max(some.max(), -some.min())), float(np.finfo(np.float32).max)
     if 2.0 * size * float(np.sqrt(some[0].size)) > most:
         raise InvalidInput(
-            f"{name} has values up to {size:.3g}, whose distances float32 does not hold (it ends at {most:.3g}); pass "
-            f"{name}.astype(np.float64), or multiply {name} by a constant first"
+            f"{name} has values up to {size:.3g}, and float32 does not hold their distances (it ends at {most:.3g}); "
+            f"pass {name}.astype(np.float64), or multiply {name} by a constant first"
         )
 
 
