@@ -25,7 +25,9 @@ def small_or_large_blocks(request, device):
     """A device whose blocks hold more or fewer fronts: both ways of eliminating are taken."""
     if not isinstance(device, EmulatedDevice):
         return device
-    return EmulatedDevice(device.folder, options=device.options, shared_bytes=request.param)
+    other = EmulatedDevice(device.folder, options=device.options, shared_bytes=request.param)
+    other.launches = device.launches  # what ran there has run
+    return other
 
 
 def _graph(n, seed, k=8):
