@@ -57,11 +57,13 @@ def _unasked(chosen):
     raise AssertionError(chosen)
 
 
-def test_panels_are_columns_of_the_matrix(device):
-    n, xp = 240, device.xp
-    fronts, R = _fronts(device, n, 20)
-    seen = []
-    panels = _minplus.Panels(device, fronts, 2)
+@pytest.mark.parametrize(
+    ("n", "leaf", "top"), [(240, 20, 2), (200, 40, 1), (200, 100, 1)]
+)  # narrow tiles and wide ones
+def test_panels_are_columns_of_the_matrix(device, n, leaf, top):
+    xp, seen = device.xp, []
+    fronts, R = _fronts(device, n, leaf)
+    panels = _minplus.Panels(device, fronts, top)
     for panel, vertices in panels:
         columns = device.get(vertices)
         np.testing.assert_array_equal(device.get(panel)[:, : len(columns)], R[:, columns])
