@@ -57,9 +57,8 @@ def _unasked(chosen):
     raise AssertionError(chosen)
 
 
-@pytest.mark.parametrize(
-    ("n", "leaf", "top"), [(240, 20, 2), (200, 40, 1), (200, 100, 1)]
-)  # narrow tiles and wide ones
+# narrow tiles, middle ones and wide ones
+@pytest.mark.parametrize(("n", "leaf", "top"), [(240, 20, 2), (160, 40, 1), (200, 40, 1), (200, 100, 1)])
 def test_panels_are_columns_of_the_matrix(device, n, leaf, top):
     xp, seen = device.xp, []
     fronts, R = _fronts(device, n, leaf)
