@@ -125,10 +125,10 @@ class Pool:
         else:
             _fail(job, JobFailed("stopped", "stopped"))
 
-    def warm(self) -> None:
-        """Have a worker ready in every lane."""
-        for lane in LANES:
-            if not self._free(lane):
+    def warm(self, *lanes: str) -> None:
+        """Have a worker ready in these lanes, or in every one."""
+        for lane in lanes or LANES:
+            if not self._free(lane) and self._have(lane) < LANES[lane]:
                 self._start(lane)
 
     async def close(self) -> None:
@@ -152,6 +152,10 @@ class Pool:
         mine = [worker for worker in self.workers if worker.lane == lane and worker.job is None]
         return [worker for worker in mine if worker.process.returncode is None and worker.why is None]
 
+    def _have(self, lane: str) -> int:
+        """Workers of a lane that live or are being started."""
+        return sum(w.lane == lane and w.process.returncode is None for w in self.workers) + self._starting[lane]
+
     def _serve(self) -> None:
         """Give waiting jobs to free workers; start workers where there is room."""
         for job in list(self.waiting):
@@ -161,8 +165,7 @@ class Pool:
                 self._give(free[0], job)
         for lane, most in LANES.items():
             wanted = sum(job.lane == lane for job in self.waiting)
-            have = sum(w.lane == lane and w.process.returncode is None for w in self.workers) + self._starting[lane]
-            for _ in range(min(most - have, wanted - self._starting[lane])):
+            for _ in range(min(most - self._have(lane), wanted - self._starting[lane])):
                 self._start(lane)
 
     def _start(self, lane: str) -> None:

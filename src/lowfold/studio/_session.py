@@ -10,11 +10,14 @@ from typing import Any
 
 from lowfold._core.errors import InvalidInput
 from lowfold.methods.registry import REGISTRY
+from lowfold.studio import _catalogue
 from lowfold.studio import _protocol as say
 from lowfold.studio._jobs import Job, JobFailed, Pool
 from lowfold.studio._protocol import Column, DataInfo, MethodInfo, RunInfo
 from lowfold.studio._uploads import Uploads
 from lowfold.studio._wire import encode
+
+LATER = 5.0  # seconds until a worker for short answers is started unasked: the first picture comes before
 
 
 class Session:
@@ -101,12 +104,16 @@ class Session:
             self.tell(say.Busy(self._busy()))
 
     async def warm(self) -> None:
-        """Load the methods and their controls."""
-        self.pool.warm()
-        found = await self.job("methods", {"do": "catalogue"}, lane="ask")
-        cards = [{**one, "controls": [say.Control(**c) for c in one["controls"]]} for one in found["methods"]]
-        self.methods = [MethodInfo(**card) for card in cards]
+        """Have the methods' controls, and a worker ready in every lane."""
+        self.pool.warm("work")
+        cards = _catalogue.kept()
+        if cards is None:
+            cards = (await self.job("methods", {"do": "catalogue"}, lane="ask"))["methods"]
+            _catalogue.keep(cards)
+        self.methods = [MethodInfo(**{**one, "controls": [say.Control(**c) for c in one["controls"]]}) for one in cards]
         self.tell(say.Methods(self.methods))
+        await asyncio.sleep(LATER)
+        self.pool.warm("ask")
 
     # Data and runs ----------------------------------------------------------------------------------------------------
 
