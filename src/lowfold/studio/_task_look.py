@@ -49,7 +49,7 @@ def near(say: Say, folder: str, row: int, k: int) -> dict[str, Any]:
     if not 0 <= row < len(X):
         raise InvalidInput(f"row must lie in 0..{len(X) - 1}; got {row}")
     square = stored(Path(folder)).matrix
-    distances = np.asarray(X[row] if square else pairwise(X[row : row + 1], X)[0], dtype=np.float64)
+    distances = np.asarray(X[row] if square else pairwise(X[row : row + 1], X, n_jobs=1)[0], dtype=np.float64)
     distances[row] = np.inf
     order = np.argpartition(distances, min(k, len(X) - 1) - 1)[:k]
     order = order[np.lexsort((order, distances[order]))]
