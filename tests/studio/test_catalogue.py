@@ -1,4 +1,4 @@
-"""The methods' controls between sessions: kept, made anew when sources change, no error where nothing can be written."""
+"""The methods' controls between sessions: kept, made anew when sources change; no error where a folder is closed."""
 
 from __future__ import annotations
 
