@@ -200,8 +200,9 @@ def _is_header(first: list[str], below: list[list[str]], decimal: str) -> tuple[
     No number in it: names. Numbers beside words are names, as of wavelengths, where a word stands over numbers, or
     where every one of them is outside of what its column holds.
     """
-    numbers = [j for j, field in enumerate(first) if is_number(field, decimal)]
-    over = [j for j, field in enumerate(first) if j not in numbers and field.strip().lower() not in MISSING]
+    number = [is_number(field, decimal) for field in first]
+    numbers = [j for j, yes in enumerate(number) if yes]
+    over = [j for j, yes in enumerate(number) if not yes and first[j].strip().lower() not in MISSING]
     if not numbers or not over:
         return not numbers, ""
     columns = {j: [as_float(row[j], decimal) for row in below] for j in range(len(first))}
