@@ -95,7 +95,7 @@ def _distances_there(source: Points, run: Run) -> There | None:
     dtype = np.float64 if source.n <= FLOAT32_ABOVE else np.float32
     with run.stage("distances on the device"):
         found = pairs_on_device(source, dtype, run, filled=False)
-    return None if found is None else There(found.device, found.D)
+    return None if found is None else There(found.D, found.device)
 
 
 def held_bytes(data: Data) -> tuple[float, bool]:
@@ -292,8 +292,7 @@ def classical_start(terms: PairTerms | EdgeTerms, data: Data, d: int, landmarks:
 def _columns(terms: PairTerms, rows: NDArray[np.int64]) -> NDArray[np.floating]:
     if isinstance(terms.delta, Held):
         return terms.delta.matrix if len(rows) == terms.n else terms.delta.matrix[:, rows]
-    assert isinstance(terms.delta, Computed)
-    return np.column_stack([terms.delta.columns(slice(r, r + 1))[:, 0] for r in rows])
+    return np.column_stack([terms.delta.strip(slice(r, r + 1))[0][:, 0] for r in rows])
 
 
 def _landmark_coordinates(across: Floats, rows: NDArray[np.int64], d: int) -> Floats:

@@ -113,10 +113,10 @@ class Terms(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
-    """A symmetric matrix of dissimilarities in memory; NaN or inf is unmeasured."""
+class _Square:
+    """A symmetric matrix of dissimilarities."""
 
-    matrix: NDArray[np.floating]
+    matrix: Any
 
     @property
     def n(self) -> int:
@@ -125,6 +125,13 @@ class Held:
     @property
     def dtype(self) -> Any:
         return self.matrix.dtype
+
+
+@dataclass(frozen=True, eq=False)
+class Held(_Square):
+    """In memory; NaN or inf is unmeasured."""
+
+    matrix: NDArray[np.floating]
 
     def strip(self, part: slice) -> Strip:
         """(rows j, columns i) and the column where `part` starts."""
@@ -144,19 +151,11 @@ class Computed:
 
 
 @dataclass(frozen=True, eq=False)
-class There:
-    """A symmetric matrix of dissimilarities that a device holds; the host fetches a strip of it when it has to."""
+class There(_Square):
+    """On a device; the host fetches a strip when it has to."""
 
-    device: Device
     matrix: Array
-
-    @property
-    def n(self) -> int:
-        return len(self.matrix)
-
-    @property
-    def dtype(self) -> Any:
-        return self.matrix.dtype
+    device: Device
 
     def strip(self, part: slice) -> Strip:
         return np.ascontiguousarray(self.device.get(self.matrix[part]).T), 0
