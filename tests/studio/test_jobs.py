@@ -111,6 +111,21 @@ def test_a_killed_job_is_told(tmp_path: Path) -> None:
     with_pool(tmp_path, work)
 
 
+def test_one_process_answers_until_it_is_busy(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> None:
+        await pool.submit("data", reading(tmp_path, n=3000)).done
+        near = {"do": "near", "folder": str(tmp_path / "data"), "row": 1, "k": 5}
+        await pool.submit("near", near, lane="ask").done
+        assert [worker.lane for worker in pool.workers] == ["work"]
+        long = pool.submit("run", fitting(tmp_path, "SNE", max_iter=100000))
+        answer = await pool.submit("near", {**near, "row": 2}, lane="ask").done
+        assert len(answer["rows"]) == 5
+        assert not long.done.done()
+        assert sorted(worker.lane for worker in pool.workers) == ["ask", "work"]
+
+    with_pool(tmp_path, work)
+
+
 def test_a_job_over_its_memory_is_ended_with_the_figure(tmp_path: Path) -> None:
     async def work(pool: Pool) -> None:
         await pool.submit("data", reading(tmp_path)).done

@@ -13,11 +13,10 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from importlib import import_module
 from typing import Any
 
 from lowfold._core.processes import end_with_parent
-from lowfold.studio._tasks import MODULES, find
+from lowfold.studio._tasks import MODULES, find, load
 
 IDLE = 0.05  # seconds without a task after which something is loaded that one may need
 UNTOLD = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
@@ -40,7 +39,7 @@ def main() -> None:
     later = list(MODULES)
     while True:
         while later and not _waits():
-            import_module(later.pop(0))
+            load(later.pop(0))
         line = sys.stdin.readline()
         if not line:
             return

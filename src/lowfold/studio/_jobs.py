@@ -32,6 +32,9 @@ HANGING = 120.0  # and after which it is ended
 # steps back (as nice(1) counts) behind the server, the page and the first.
 LANES = {"ask": 1, "work": 2}
 NICE = {"ask": 0, "work": 5}
+# Loading the methods takes seconds of a processor. Until there is a worker for questions, the one that computes answers
+# them when it is free; the second process is started when that one has been busy for so many seconds.
+LENT = 2.0
 
 Listener = Callable[[dict[str, Any]], None]
 
@@ -157,16 +160,20 @@ class Pool:
         return sum(w.lane == lane and w.process.returncode is None for w in self.workers) + self._starting[lane]
 
     def _serve(self) -> None:
-        """Give waiting jobs to free workers; start workers where there is room."""
-        for job in list(self.waiting):
+        """Give waiting jobs to free workers, computing before questions; start workers where there is room."""
+        for job in sorted(self.waiting, key=lambda job: job.lane == "ask"):
             free = self._free(job.lane)
+            if not free and job.lane == "ask" and not self._have("ask"):
+                free = self._free("work")
             if free:
                 self.waiting.remove(job)
                 self._give(free[0], job)
-        for lane, most in LANES.items():
-            wanted = sum(job.lane == lane for job in self.waiting)
-            for _ in range(min(most - self._have(lane), wanted - self._starting[lane])):
-                self._start(lane)
+        lent = sum(w.lane == "work" and w.job is not None and w.job.lane == "ask" for w in self.workers)
+        wanted = sum(job.lane == "work" for job in self.waiting) - lent - self._starting["work"]
+        for _ in range(min(LANES["work"] - self._have("work"), wanted)):
+            self._start("work")
+        if any(job.lane == "ask" for job in self.waiting) and not self._have("work"):
+            self.warm("ask")
 
     def _start(self, lane: str) -> None:
         if self.closed or self._starting[lane]:
@@ -202,6 +209,7 @@ class Pool:
 
     def _give(self, worker: Worker, job: Job) -> None:
         worker.job, job.worker = job, worker
+        asyncio.get_running_loop().call_later(LENT, lambda: worker.job is job and self.warm("ask"))
         assert worker.process.stdin is not None
         worker.process.stdin.write(json.dumps(job.task).encode() + b"\n")
         if job.begun is not None:

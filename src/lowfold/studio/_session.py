@@ -17,7 +17,7 @@ from lowfold.studio._protocol import Column, DataInfo, MethodInfo, RunInfo
 from lowfold.studio._uploads import Uploads
 from lowfold.studio._wire import encode
 
-LATER = 5.0  # seconds until a worker for short answers is started unasked: the first picture comes before
+LATER = 10.0  # seconds until a worker for short answers is started unasked: the first picture comes before
 
 
 class Session:
