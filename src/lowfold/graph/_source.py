@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from lowfold._core.errors import InvalidInput, RepairWarning
+from lowfold._core.parallel import row_slices, run_blocks
 from lowfold._core.rounding import UNEVEN
 from lowfold._core.rows import Extent, Rows
 from lowfold._core.sparse_rows import SparseRows
@@ -153,7 +154,14 @@ Source = Points | Blocks | Pairs | Measured
 
 
 def _own(array: Points64, given: Any) -> Points64:
-    return array.copy() if copied(array, given) else array
+    if not copied(array, given):
+        return array
+    if not isinstance(array, np.ndarray):
+        return array.copy()
+    own = np.empty_like(array)
+    parts = row_slices(len(array), max(1, array.size // max(len(array), 1)))
+    run_blocks(lambda i: np.copyto(own[parts[i]], array[parts[i]]), len(parts))
+    return own
 
 
 def copied(array: Any, given: Any) -> bool:

@@ -122,7 +122,7 @@ def _corrected(scatter: Scatter, A: Floats, top: Top, k: int, rate: float, run: 
         if not _arrives(residual, rate, PASSES - step, run.tol):
             return None
         error = CV - A @ V
-        A += error @ V.T + V @ (error.T - (error.T @ V) @ V.T)
+        A += np.hstack([error, V]) @ np.hstack([V, error - V @ (V.T @ error)]).T
         top = _leading(A, top[1], k, INNER * max(rate * residual, run.tol))
     return None
 

@@ -18,7 +18,7 @@ from lowfold._core.types import AnyFloats, Floats
 
 # Numbers of a block of rows: of a product with a few vectors, 2 MB that stay in the cache; of one with itself, where
 # the product takes the time; and of one in float32, whose sums lose digits with their length.
-THIN, SQUARE, SINGLE = 2**18, 2**20, 2**21
+THIN, SQUARE, SINGLE = 2**19, 2**20, 2**21
 GROUP_NUMBERS, GROUPS = 2**25, (2, 16)  # numbers of all groups' sums together, 256 MB; groups, at least and at most
 BY_COLUMN = 4  # vectors at most that a block of rows is multiplied with one after the other
 # Rows of a block that is factored, at least, and in columns; factors side by side.
@@ -65,12 +65,16 @@ class Scatter:
     def scores_and_product(self, V: Floats) -> tuple[Floats, Floats]:
         """Xc V and Xc'Xc V / divisor, in one pass over the rows."""
         scores = np.empty((self.X.shape[0], V.shape[1]))
+        # Values known to 1e-7 are not centred but their products are: float64 has the digits to spare.
+        plain = self.X.dtype == np.float32 and self.weights is None
 
-        def term(block: Floats, part: slice) -> Floats:
-            scores[part], back = product_and_back(block, V)
+        def term(part: slice) -> Floats:
+            block = self.X[part].astype(np.float64) if plain else self.rows(part)
+            scores[part], back = product_and_back(block, V, self.mean if plain else None)
             return back
 
-        return scores, self._sum(term, (self.n, V.shape[1])) / self.divisor
+        total = grouped_sum(self.X.shape[0], self._parts(), term, (self.n, V.shape[1]), self.n_jobs)
+        return scores, total / self.divisor
 
     def _parts(self) -> list[slice]:
         return block_slices(self.X.shape[0], max(1, THIN // max(self.X.shape[1], 1)))
@@ -132,15 +136,21 @@ class Scatter:
         return float(sums.sum() / self.divisor)
 
 
-def product_and_back(block: Floats, V: Floats) -> tuple[Floats, Floats]:
-    """B V and B'B V. A few columns one by one: a product with two takes longer than two with one each."""
+def product_and_back(block: Floats, V: Floats, mean: Floats | None = None) -> tuple[Floats, Floats]:
+    """B V and B'B V, B the block minus `mean`. A few columns one by one: a product with two takes longer than two."""
     if V.shape[1] > BY_COLUMN:
         scores = block @ V
-        return scores, block.T @ scores
-    scores, back = np.empty((len(block), V.shape[1])), np.empty(V.shape)
-    for j in range(V.shape[1]):
-        scores[:, j] = block @ V[:, j]
-        back[:, j] = scores[:, j] @ block
+        scores -= 0.0 if mean is None else mean @ V
+        back = block.T @ scores
+    else:
+        scores, back = np.empty((len(block), V.shape[1])), np.empty(V.shape)
+        for j in range(V.shape[1]):
+            scores[:, j] = block @ V[:, j]
+            if mean is not None:
+                scores[:, j] -= mean @ V[:, j]
+            back[:, j] = scores[:, j] @ block
+    if mean is not None:
+        back -= np.outer(mean, scores.sum(axis=0))
     return scores, back
 
 

@@ -209,11 +209,16 @@ class Pool:
 
     def _give(self, worker: Worker, job: Job) -> None:
         worker.job, job.worker = job, worker
-        asyncio.get_running_loop().call_later(LENT, lambda: worker.job is job and self.warm("ask"))
+        asyncio.get_running_loop().call_later(LENT, self._busy, worker, job)
         assert worker.process.stdin is not None
         worker.process.stdin.write(json.dumps(job.task).encode() + b"\n")
         if job.begun is not None:
             job.begun()
+
+    def _busy(self, worker: Worker, job: Job) -> None:
+        """Have a worker for questions where this one is still at its job."""
+        if worker.job is job and not self.closed:
+            self.warm("ask")
 
     async def _listen(self, worker: Worker) -> None:
         """What a worker says, until it ends; then why it ended."""
