@@ -76,8 +76,9 @@ def test_the_same_bits_of_geodesics_from_seeds_and_to_targets(on_device, monkeyp
     X = _roll(180, 7)
     G = find_neighbors(X, 6).union()
     seeds = nearest(_points(X), 4, queries=X[:37] + 0.05, run=CPU)
-    np.testing.assert_array_equal(seeded_geodesics(G, seeds, run=GPU), seeded_geodesics(G, seeds, run=CPU))
     few, many = [3, 9, 100], np.arange(0, 180, 2)
+    for to in (None, np.array(few), many):
+        np.testing.assert_array_equal(seeded_geodesics(G, seeds, to, run=GPU), seeded_geodesics(G, seeds, to, run=CPU))
     for sources, targets in ((few, many), (many, few), (None, few)):
         cpu, twin = (geodesics(G, sources, targets, dtype=dtype, run=run) for run in (CPU, GPU))
         np.testing.assert_array_equal(twin, cpu)

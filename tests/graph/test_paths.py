@@ -168,6 +168,11 @@ def test_seeded_paths_are_rows_of_the_graph_with_the_points_added(seed, method):
         mine = slice(seed_indptr[r], seed_indptr[r + 1])
         expected = (lengths[mine, None] + full[vertices[mine]]).min(axis=0, initial=np.inf)
         assert_allclose(found[r], expected, rtol=1e-13)
+    kind = np.float32 if method == "eliminate" else np.float64
+    for dtype, few in ((kind, [7, 200, 3]), (np.float64, np.arange(0, 250, 2))):
+        rows = seeded_paths(*graph, seed_indptr, vertices, lengths, method=method, dtype=dtype)
+        to = seeded_paths(*graph, seed_indptr, vertices, lengths, few, method=method, dtype=dtype)
+        assert_array_equal(to, rows[:, few])
 
 
 @pytest.fixture

@@ -167,13 +167,15 @@ def _all(vertices: ArrayLike | None, n: int) -> NDArray[np.int64]:
     return np.arange(n) if vertices is None else np.atleast_1d(np.asarray(vertices))
 
 
-def seeded_geodesics(graph: Graph, seeds: Neighbors, *, run: Run | None = None) -> NDArray[np.floating]:
-    """Distances from outside points, attached through their neighbours `seeds`, to every vertex: one row per point."""
+def seeded_geodesics(
+    graph: Graph, seeds: Neighbors, targets: NDArray[np.int64] | None = None, *, run: Run | None = None
+) -> NDArray[np.floating]:
+    """Distances from outside points, attached through their neighbours `seeds`, to the targets (None: every vertex)."""
     run = run or Run()
     if run.device != "cpu":
         from lowfold.graph._on_device import seeded_rows
 
-        found = seeded_rows(graph, seeds, np.dtype(geodesic_dtype(graph.n)), run)
+        found = seeded_rows(graph, seeds, targets, np.dtype(geodesic_dtype(graph.n)), run)
         if found is not None:
             return found
     return seeded_paths(
@@ -183,6 +185,7 @@ def seeded_geodesics(graph: Graph, seeds: Neighbors, *, run: Run | None = None) 
         seeds.indptr,
         seeds.indices,
         seeds.distances,
+        targets,
         dtype=geodesic_dtype(graph.n),
         n_jobs=run.n_jobs,
     )

@@ -22,6 +22,7 @@ from lowfold._cuda._search import nearest, search_bytes
 from lowfold._cuda._tree import Tree, graph_coordinates, plan, stable_order
 from lowfold._cuda._within import within
 from lowfold.graph._path_task import SHORT, chosen_units
+from lowfold.graph._paths import through_seeds
 from lowfold.graph._source import Points
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.graph._units import FAR, Units
@@ -236,27 +237,46 @@ def geodesic_rows(
         if found is not None:
             on_cpu("the matrix of geodesics", "it does not fit on the device")
         return None
-    single = np.arange(len(sources) + 1), sources, np.zeros(len(sources))
-    return _rows_from_seeds(device, graph, *single, dtype)
+    return _Sources(device, graph, dtype).rows(*_single(sources), dtype)
 
 
-def seeded_rows(graph: Graph, seeds: Neighbors, dtype: np.dtype[Any], run: Run) -> NDArray[np.floating] | None:
+def _single(sources: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    return np.arange(len(sources) + 1), sources, np.zeros(len(sources))
+
+
+def seeded_rows(
+    graph: Graph, seeds: Neighbors, targets: NDArray[np.int64] | None, dtype: np.dtype[Any], run: Run
+) -> NDArray[np.floating] | None:
     """`seeded_geodesics` by the run's device; None on the CPU."""
     device = active(run)
     if device is None:
         return None
-    return _rows_from_seeds(device, graph, seeds.indptr, seeds.indices, seeds.distances, dtype)
+    search = _Sources(device, graph, dtype, float(seeds.distances.max(initial=0.0)))
+    if targets is None or len(targets) >= seeds.n:
+        found = search.rows(seeds.indptr, seeds.indices, seeds.distances, dtype)
+        return found if targets is None else found[:, targets]
+    ends = np.unique(seeds.indices)
+    known = search.rows(*_single(targets), np.dtype(np.float64))[:, ends]
+    starts = np.rint(seeds.distances / search.units.unit) * search.units.unit
+    out = np.empty((seeds.n, len(targets)), dtype)
+    return through_seeds(seeds.indptr, np.searchsorted(ends, seeds.indices), starts, known, out)
 
 
-def _rows_from_seeds(
-    device: Device, graph: Graph, pointers: NDArray[Any], seeds: NDArray[Any], starts: Floats, dtype: np.dtype[Any]
-) -> NDArray[np.floating]:
-    rows = device.put(graph.indptr), device.put(graph.indices)
-    lengths = device.put(graph.lengths)
-    units = _units(device, *rows, lengths, dtype, float(starts.max(initial=0.0)))
-    started = np.rint(starts / units.unit)
-    found = rows_from_seeds(device, *rows, _whole(device, lengths, units), pointers, seeds, started)
-    return np.asarray(device.get(_told(device, found, units).astype(dtype)))
+class _Sources:
+    """A graph on a device, its lengths in the units of distances of `dtype`, for searches from some vertices."""
+
+    def __init__(self, device: Device, graph: Graph, dtype: np.dtype[Any], farthest: float = 0.0) -> None:
+        self.device, lengths = device, device.put(graph.lengths)
+        self.edges = device.put(graph.indptr), device.put(graph.indices)
+        self.units = _units(device, *self.edges, lengths, dtype, farthest)
+        self.lengths = _whole(device, lengths, self.units)
+
+    def rows(
+        self, pointers: NDArray[Any], seeds: NDArray[Any], starts: Floats, dtype: np.dtype[Any]
+    ) -> NDArray[np.floating]:
+        started = np.rint(starts / self.units.unit)
+        found = rows_from_seeds(self.device, *self.edges, self.lengths, pointers, seeds, started)
+        return np.asarray(self.device.get(_told(self.device, found, self.units).astype(dtype)))
 
 
 def doubts_on_device(

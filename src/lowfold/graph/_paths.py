@@ -25,8 +25,8 @@ from scipy.sparse.csgraph import dijkstra as csgraph_dijkstra
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import ready
-from lowfold._core.parallel import Progress
-from lowfold._core.types import AnyFloats, Ints
+from lowfold._core.parallel import Progress, block_slices
+from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._dijkstra import checked_vertices
 from lowfold.graph._minplus import PathFactor, count_work, factorise, worthwhile
 from lowfold.graph._path_task import FEW, Method, Rows, Task, is_undirected, make_task, transpose, units_of
@@ -35,6 +35,7 @@ from lowfold.graph._sweeps import dijkstra_each, sweep
 # The longest edge that float32 refuses as too short: it has its full digits above 1.2e-38 only, and edges may be
 # shorter than the longest by many digits. The user is told to rescale before one of them vanishes.
 VANISHING = 1e-25
+SUMS = 2**18  # paths through one seed that are compared at a time
 SMALL = 2_000  # vertices for which SciPy's Dijkstra takes less time than compiling
 
 
@@ -114,6 +115,7 @@ def seeded_paths(
     seed_indptr: ArrayLike,
     seed_indices: ArrayLike,
     seed_lengths: ArrayLike,
+    targets: ArrayLike | None = None,
     *,
     dtype: DTypeLike = np.float64,
     out: AnyFloats | None = None,
@@ -124,9 +126,10 @@ def seeded_paths(
 ) -> AnyFloats:
     """Distances from points outside the graph that are attached to it through some of its vertices.
 
-    Row r of the result is min over its seeds (v, c) of c + d_G(v, t), for all vertices t; the seeds of row r are
-    seed_indices[seed_indptr[r]:seed_indptr[r + 1]] at the initial distances c in seed_lengths. A row without seeds is
-    inf. The other parameters are those of `shortest_paths`.
+    Row r of the result is min over its seeds (v, c) of c + d_G(v, t), for the vertices t in `targets` (None: all); the
+    seeds of row r are seed_indices[seed_indptr[r]:seed_indptr[r + 1]] at the initial distances c in seed_lengths. A row
+    without seeds is inf. Targets that are fewer than the rows are searched from, with the same bits. The other
+    parameters are those of `shortest_paths`.
 
     Examples
     --------
@@ -138,9 +141,34 @@ def seeded_paths(
     edges = _checked_edges(indptr, indices, lengths, dtype)
     n = len(edges.indptr) - 1
     seeds = Rows(*_checked_rows(seed_indptr, seed_indices, seed_lengths, n, np.dtype(dtype), "seed_"))
-    result = _result(out, (len(seeds.indptr) - 1, n), np.dtype(dtype))
+    columns = None if targets is None else checked_vertices(targets, n, "targets").astype(np.int32)
+    result = _result(out, (len(seeds.indptr) - 1, n if columns is None else len(columns)), np.dtype(dtype))
     ask = (_checked_limit(limit), _known(method), n_jobs, progress)
-    return _solve(make_task(edges, seeds, None, result.dtype, *ask), result)
+    task = make_task(edges, seeds, columns, result.dtype, *ask)
+    if columns is None or len(columns) >= len(result) or limit < math.inf:
+        return _solve(task, result)
+    ends = np.unique(seeds.indices)
+    turned = task.edges if task.undirected else transpose(task.edges)
+    first = _single(columns)
+    first = first._replace(lengths=first.lengths.astype(task.units.dtype))
+    known = _solve(task._replace(edges=turned, seeds=first, columns=ends), np.empty((len(columns), len(ends))))
+    starts = np.where(task.seeds.lengths < task.units.far, task.seeds.lengths * task.units.unit, np.inf)
+    return through_seeds(seeds.indptr, np.searchsorted(ends, seeds.indices), starts, known, result)
+
+
+def through_seeds(
+    indptr: NDArray[Any], seeds: NDArray[np.integer], starts: Floats, known: AnyFloats, out: AnyFloats
+) -> AnyFloats:
+    """out[r, t] = min over the seeds of r of their start + known[t, seed]. In whole units, so that sums are exact."""
+    known = np.ascontiguousarray(known.T)
+    held = np.flatnonzero(np.diff(indptr))
+    out[np.diff(indptr) == 0] = np.inf
+    for part in block_slices(len(held), max(1, SUMS // max(known.shape[1], 1))):
+        rows = held[part]
+        mine = slice(indptr[rows[0]], indptr[rows[-1] + 1])
+        sums = starts[mine, None] + known[seeds[mine]]
+        out[rows] = np.minimum.reduceat(sums, indptr[rows] - indptr[rows[0]], axis=0)
+    return out
 
 
 # --- The three ways to an answer ------------------------------------------------------------------------------------

@@ -39,10 +39,12 @@ class LandmarkRow(Extension):
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         graph, found = trained.edges, self.lengths(found)
+        if self.landmarks is not None:
+            return self.coordinates(seeded_geodesics(graph, found, self.landmarks, run=run))
         out = np.empty((found.n, len(self.values)))
         for part in block_slices(found.n, max(1, ROWS // graph.n)):
             rows = seeded_geodesics(graph, found.take(np.arange(part.start, part.stop)), run=run)
-            out[part] = self.coordinates(rows if self.landmarks is None else rows[:, self.landmarks])
+            out[part] = self.coordinates(rows)
         return out
 
     def coordinates(self, rows: NDArray[np.floating]) -> Floats:
