@@ -13,11 +13,21 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lowfold._core.memory import require
+from lowfold._core.memory import fits, require
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
-from lowfold.graph._inverted import MEASURED, TRAINED, Lists, found_in_lists, shared_part, trained_lists
+from lowfold.graph._inverted import (
+    MEASURED,
+    TRAINED,
+    Lists,
+    found_in_lists,
+    ladder,
+    nearest_lists,
+    shared_part,
+    trained_lists,
+)
 from lowfold.graph._radius import within_radius
 from lowfold.graph._search import FINDERS, RECALL, finished, nearest, own_rows, select_search, sorted_rows
 from lowfold.graph._source import Blocks, Points
@@ -111,17 +121,21 @@ def _merged(k: int, a: Near, b: Near) -> Near:
 def _near_pair(A: AnyFloats, a: int, B: AnyFloats, b: int, task: Task) -> tuple[Near, Near]:
     """The nearest of B for every row of A, and of A for every row of B."""
     if a == b:
-        found = _near(A, A, a, True, task)
+        found = _near(A, a, A, a, task)
         return found, found
-    return _near(B, A, b, False, task), _near(A, B, a, False, task)
+    return _near(B, b, A, a, task), _near(A, a, B, b, task)
 
 
 def _near_queries(block: AnyFloats, start: int, queries: AnyFloats, task: Task) -> Near:
-    return _near(block, queries, start, False, task)
+    return _near(block, start, queries, None, task)
 
 
-def _near(block: AnyFloats, queries: AnyFloats, start: int, itself: bool, task: Task) -> Near:
-    """The k nearest rows of a block, as numbered among all; fewer where it has fewer."""
+def _near(block: AnyFloats, start: int, queries: AnyFloats, asking: int | None, task: Task) -> Near:
+    """The k nearest rows of a block, as numbered among all; fewer where it has fewer.
+
+    asking  the first row of the queries, where they are a block too
+    """
+    itself = asking == start
     k = min(task.k, len(block) - itself)
     if k == 0:
         return np.empty((len(queries), 0)), np.empty((len(queries), 0), dtype=np.int32)
@@ -130,9 +144,10 @@ def _near(block: AnyFloats, queries: AnyFloats, start: int, itself: bool, task: 
         return found.distances.reshape(-1, k), (found.indices.reshape(-1, k) + start).astype(np.int32)
     F = task.features(block)
     Q = F if itself else task.features(queries)
-    if task.lists is not None:
+    if task.lists is not None and asking is not None:
         own = own_rows(len(F), len(Q), itself)
-        squared, index = found_in_lists(task.lists, F, Q, own, k, (task.lists.probes,), task.run)[0]
+        look = found_in_lists(task.lists, F, start, Q, task.lists.of(asking, Q), own, k, task.run)
+        squared, index = look(task.lists.probes)
     else:
         backend = "brute" if task.backend == "faiss" else task.backend
         squared, index, _ = FINDERS[backend](F, Q, k, itself, task.run, _unheard)
@@ -154,33 +169,42 @@ def _calibrated(source: Blocks, task: Task, run: Run) -> tuple[Task, float]:
     sample = np.sort(rng.choice(n, wanted, replace=False))
     lists = trained_lists(task.features(source.rows.take(sample)), n, run)
     measured = np.sort(rng.choice(n, min(MEASURED, n), replace=False))
-    ladder = _ladder(lists)
+    steps = ladder(len(lists.centroids))
     Q = source.rows.take(measured)
-    found = source.rows.fold(_tried, partial(_merged_all, task.k), Q, measured, task._replace(lists=lists), ladder)
+    found = source.rows.fold(_tried, partial(_merged_all, task.k), Q, measured, task._replace(lists=lists), steps)
     recalls = [shared_part(index, found[0][1]) for _, index in found[1:]]
-    chosen = next((i for i, recall in enumerate(recalls) if recall >= RECALL), len(ladder) - 1)
-    return task._replace(lists=lists._replace(probes=ladder[chosen])), recalls[chosen]
+    chosen = next((i for i, recall in enumerate(recalls) if recall >= RECALL), len(steps) - 1)
+    task = task._replace(lists=lists._replace(probes=steps[chosen]))
+    return _with_lists_of_rows(source, task), recalls[chosen]
 
 
-def _ladder(lists: Lists) -> tuple[int, ...]:
-    """Numbers of lists to look at: each twice the former, the last all of them."""
-    steps = [lists.probes]
-    while steps[-1] < len(lists.centroids):
-        steps.append(min(2 * steps[-1], len(lists.centroids)))
-    return tuple(steps)
+def _with_lists_of_rows(source: Blocks, task: Task) -> Task:
+    """The lists of every row found once, not again for every pair; on a cluster they would have to be sent around."""
+    assert task.lists is not None
+    if source.rows.jobs is not None or not fits(4.0 * source.n * task.lists.probes):
+        return task
+    near = np.concatenate(list(source.rows.map(_lists_of_block, task)))
+    return task._replace(lists=task.lists._replace(near=near))
+
+
+def _lists_of_block(block: AnyFloats, start: int, task: Task) -> NDArray[np.int32]:
+    assert task.lists is not None
+    return nearest_lists(task.features(block), task.lists)
 
 
 def _tried(
-    block: AnyFloats, start: int, Q: AnyFloats, measured: Ints, task: Task, ladder: tuple[int, ...]
+    block: AnyFloats, start: int, Q: AnyFloats, measured: Ints, task: Task, steps: tuple[int, ...]
 ) -> list[Near]:
     """What an exact search finds for the measured rows, and what every step of the ladder does."""
+    assert task.lists is not None
     F, G = task.features(block), task.features(Q)
     own = np.where((measured >= start) & (measured < start + len(F)), measured - start, -1)
     k = min(task.k, len(F) - 1) or 1
     squared, index, _ = FINDERS["brute"](F, G, min(k + 1, len(F)), False, task.run, _unheard)
     squared[index == own[:, None]] = np.inf
-    exact = sorted_rows(squared, index)
-    found = [exact, *found_in_lists(task.lists, F, G, own, k, ladder, task.run)]  # type: ignore[arg-type]
+    near = nearest_lists(G, task.lists._replace(probes=steps[-1]))
+    look = found_in_lists(task.lists, F, start, G, near, own, k, task.run)
+    found = [sorted_rows(squared, index), *map(look, steps)]
     return [(squared, (index + start).astype(np.int32)) for squared, index in found]
 
 

@@ -103,6 +103,37 @@ def settle(
 
 
 @njit(nogil=True, cache=True)
+def broad_order(indptr, indices):
+    """Vertices in the order of a breadth-first search, component by component, and the most steps that one took."""
+    n = len(indptr) - 1
+    order = np.empty(n, np.int32)
+    seen = np.zeros(n, np.bool_)
+    most = count = head = 0
+    for first in range(n):
+        if seen[first]:
+            continue
+        seen[first] = True
+        order[count] = first
+        count += 1
+        steps = 0
+        last = count  # of this step
+        while head < count:
+            if head == last:
+                steps += 1
+                last = count
+            v = order[head]
+            head += 1
+            for e in range(indptr[v], indptr[v + 1]):
+                u = indices[e]
+                if not seen[u]:
+                    seen[u] = True
+                    order[count] = u
+                    count += 1
+        most = max(most, steps)
+    return order, most
+
+
+@njit(nogil=True, cache=True)
 def new_heap(n, like):
     """Keys (dtype of `like`), vertices, and the heap place of each vertex."""
     return np.empty(n, like.dtype), np.empty(n, np.int32), np.empty(n, np.int32)

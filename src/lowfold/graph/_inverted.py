@@ -6,20 +6,22 @@ direct differences, and the recall is measured on a sample of rows against an ex
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lowfold._core.extras import load_extra
 from lowfold._core.jit import compiled
-from lowfold._core.parallel import Progress, resolve_jobs
+from lowfold._core.parallel import Progress, block_slices, resolve_jobs
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._search import LOOPS, RECALL, Found, exact_rows, own_rows, sorted_rows
 
 MEASURED = 200  # rows whose neighbours are searched exactly, to know the recall
 TRAINED = 64  # rows of the sample for every list that is made of it
-PROBED = 32  # one list in so many is looked at first; twice as many until the recall is reached
+AT_ONCE = 100_000  # rows that are copied for FAISS at a time
 
 
 def shared_part(found: Ints, truth: Ints) -> float:
@@ -36,38 +38,50 @@ def approximate(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, prog
     faiss = load_extra("faiss", "ann", "search='faiss'")
     n, D = F.shape
     centre = F.mean(axis=0, dtype=np.float64)
-    data = np.ascontiguousarray(F - centre, dtype=np.float32)
-    queries = data if itself else np.ascontiguousarray(Q - centre, dtype=np.float32)
     lists = max(1, int(np.sqrt(n)))
     inverted = faiss.IndexIVFFlat(faiss.IndexFlatL2(D), D, lists)
     inverted.cp.seed, inverted.cp.min_points_per_centroid = 1234, 1
     faiss.omp_set_num_threads(resolve_jobs(run.n_jobs))
-    inverted.train(data)
-    inverted.add(data)
+    rng = np.random.default_rng(0)
+    trained = np.sort(rng.choice(n, min(n, inverted.cp.max_points_per_centroid * lists), replace=False))
+    inverted.train(_single(F[trained], centre))
+    for part in block_slices(n, AT_ONCE):
+        inverted.add(_single(F[part], centre))
     own = own_rows(n, len(Q), itself)
-    sample = np.random.default_rng(0).choice(len(Q), min(MEASURED, len(Q)), replace=False)
+    sample = rng.choice(len(Q), min(MEASURED, len(Q)), replace=False)
     truth = exact_rows(F, Q, sample, own, k, run)[1]
-    inverted.nprobe, recall = max(1, lists // PROBED), 0.0
-    while True:
-        _, index = _candidates(inverted, F, Q, queries, sample, own, k)
+    for inverted.nprobe in ladder(lists):
+        _, index = _candidates(inverted, F, Q[sample], centre, own[sample], k)
         recall = shared_part(index, truth)
-        if recall >= RECALL or inverted.nprobe >= lists:
+        if recall >= RECALL:
             break
-        inverted.nprobe = min(lists, 2 * inverted.nprobe)
-    squared, index = _candidates(inverted, F, Q, queries, np.arange(len(Q)), own, k)
+    squared, index = np.empty((len(Q), k)), np.empty((len(Q), k), dtype=np.int32)
+    for part in block_slices(len(Q), AT_ONCE):
+        squared[part], index[part] = _candidates(inverted, F, Q[part], centre, own[part], k)
+        progress(part.stop / len(Q))
     short = np.flatnonzero(~np.isfinite(squared).all(axis=1))
     if len(short):
         squared[short], index[short] = exact_rows(F, Q, short, own, k, run)
-    progress(1.0)
     return squared, index, recall
 
 
-def _candidates(
-    inverted: Any, F: AnyFloats, Q: AnyFloats, queries: AnyFloats, rows: Ints, own: Ints, k: int
-) -> tuple[Floats, Ints]:
+def ladder(lists: int) -> tuple[int, ...]:
+    """Numbers of lists to look at: one, each twice the former, the last all of them."""
+    steps = [1]
+    while steps[-1] < lists:
+        steps.append(min(2 * steps[-1], lists))
+    return tuple(steps)
+
+
+def _single(F: AnyFloats, centre: Floats) -> AnyFloats:
+    """Rows as FAISS takes them."""
+    return np.ascontiguousarray(F - centre, dtype=np.float32)
+
+
+def _candidates(inverted: Any, F: AnyFloats, Q: AnyFloats, centre: Floats, own: Ints, k: int) -> tuple[Floats, Ints]:
     """What the index finds for some rows, with distances recomputed; inf where it found fewer than k."""
-    _, found = inverted.search(queries[rows], min(len(F), k + 1))
-    return _recomputed(found, F, Q[rows], own[rows], k)
+    _, found = inverted.search(_single(Q, centre), min(len(F), k + 1))
+    return _recomputed(found, F, Q, own, k)
 
 
 def _recomputed(found: Ints, F: AnyFloats, Q: AnyFloats, own: Ints, k: int) -> tuple[Floats, Ints]:
@@ -82,11 +96,19 @@ def _recomputed(found: Ints, F: AnyFloats, Q: AnyFloats, own: Ints, k: int) -> t
 
 
 class Lists(NamedTuple):
-    """Inverted lists without their content: the centre of the rows, that of every list, how many to look at."""
+    """Inverted lists without their content: the centre of the rows, that of every list, how many to look at.
+
+    near    the lists to look at for every row, nearest first, where they are known: (n, probes)
+    """
 
     centre: Floats
     centroids: AnyFloats
-    probes: int
+    probes: int = 1
+    near: NDArray[np.int32] | None = None
+
+    def of(self, start: int, rows: AnyFloats) -> NDArray[np.int32]:
+        """The lists to look at for a block of rows."""
+        return nearest_lists(rows, self) if self.near is None else self.near[start : start + len(rows)]
 
 
 def trained_lists(sample: AnyFloats, n: int, run: Run) -> Lists:
@@ -96,30 +118,39 @@ def trained_lists(sample: AnyFloats, n: int, run: Run) -> Lists:
     lists = max(1, min(int(np.sqrt(n)), len(sample)))
     faiss.omp_set_num_threads(resolve_jobs(run.n_jobs))
     means = faiss.Kmeans(sample.shape[1], lists, niter=10, seed=1234, min_points_per_centroid=1)
-    means.train(np.ascontiguousarray(sample - centre, dtype=np.float32))
-    return Lists(centre, np.asarray(means.centroids), max(1, lists // PROBED))
+    means.train(_single(sample, centre))
+    return Lists(centre, np.asarray(means.centroids))
 
 
-def _filled(lists: Lists, F: AnyFloats, run: Run) -> Any:
-    """The index of one block."""
+def _centres(lists: Lists) -> Any:
     faiss = load_extra("faiss", "ann", "search='faiss'")
-    faiss.omp_set_num_threads(resolve_jobs(run.n_jobs))
-    count, D = lists.centroids.shape
-    quantizer = faiss.IndexFlatL2(D)
+    quantizer = faiss.IndexFlatL2(lists.centroids.shape[1])
     quantizer.add(lists.centroids)
-    inverted = faiss.IndexIVFFlat(quantizer, D, count)
-    inverted.add(np.ascontiguousarray(F - lists.centre, dtype=np.float32))
-    return inverted
+    return quantizer
+
+
+def nearest_lists(F: AnyFloats, lists: Lists) -> NDArray[np.int32]:
+    """The lists whose centres are nearest to every row."""
+    near: NDArray[np.int32] = _centres(lists).search(_single(F, lists.centre), lists.probes)[1].astype(np.int32)
+    return near
 
 
 def found_in_lists(
-    lists: Lists, F: AnyFloats, Q: AnyFloats, own: Ints, k: int, probes: tuple[int, ...], run: Run
-) -> list[tuple[Floats, Ints]]:
-    """For every number of lists looked at: the k nearest of F that were found; inf where there are fewer."""
-    inverted = _filled(lists, F, run)
-    queries = np.ascontiguousarray(Q - lists.centre, dtype=np.float32)
-    out = []
-    for inverted.nprobe in probes:
-        _, found = inverted.search(queries, k + 1)
-        out.append(_recomputed(found, F, Q, own, k))
-    return out
+    lists: Lists, F: AnyFloats, start: int, Q: AnyFloats, near: NDArray[np.int32], own: Ints, k: int, run: Run
+) -> Callable[[int], tuple[Floats, Ints]]:
+    """Of how many lists `near` every query to look at: the k nearest of F, a block, in them; inf for missing ones."""
+    faiss = load_extra("faiss", "ann", "search='faiss'")
+    faiss.omp_set_num_threads(resolve_jobs(run.n_jobs))
+    count, D = lists.centroids.shape
+    inverted = faiss.IndexIVFFlat(_centres(lists), D, count)
+    data, home = _single(F, lists.centre), np.ascontiguousarray(lists.of(start, F)[:, 0], dtype=np.int64)
+    inverted.add_core(len(data), faiss.swig_ptr(data), None, faiss.swig_ptr(home))
+    queries = _single(Q, lists.centre)
+
+    def found(probes: int) -> tuple[Floats, Ints]:
+        inverted.nprobe = probes
+        asked = np.ascontiguousarray(near[:, :probes], dtype=np.int64)
+        _, index = inverted.search_preassigned(queries, k + 1, asked, None)
+        return _recomputed(index, F, Q, own, k)
+
+    return found

@@ -30,12 +30,16 @@ from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._dijkstra import checked_vertices
 from lowfold.graph._minplus import PathFactor, count_work, factorise, worthwhile
 from lowfold.graph._path_task import FEW, Method, Rows, Task, is_undirected, make_task, transpose, units_of
-from lowfold.graph._sweeps import dijkstra_each, sweep
+from lowfold.graph._sweeps import dijkstra_each, local, sweep
 
 # The longest edge that float32 refuses as too short: it has its full digits above 1.2e-38 only, and edges may be
 # shorter than the longest by many digits. The user is told to rescale before one of them vanishes.
 VANISHING = 1e-25
 SUMS = 2**18  # paths through one seed that are compared at a time
+RENUMBERED = 8  # searches from which it pays to renumber the vertices for them, which takes as long as two
+# Sources that fill fewer than four batches lie far apart, and along a graph of many steps they see the vertices in
+# different orders: on a Swiss roll 64 took twice as long in sweeps, in a cube of four dimensions a third.
+SCATTERED, LONG = 256, 50
 SMALL = 2_000  # vertices for which SciPy's Dijkstra takes less time than compiling
 
 
@@ -77,8 +81,8 @@ def shortest_paths(
     method
         "sweep" solves batches of neighbouring sources and hands a batch that would be slow to Dijkstra; "dijkstra" runs
         one search per source, which ends once all targets are reached; "eliminate" factors an undirected graph in the
-        (min, +) algebra. "auto": Dijkstra for fewer than 64 sources, elimination where its counted work is less than
-        the sweeps'. All give the same bits.
+        (min, +) algebra. "auto": Dijkstra for fewer than 64 sources, and for fewer than 256 on a graph of more than 50
+        steps; elimination where its counted work is less than the sweeps'. All give the same bits.
     progress
         Called with the finished share between blocks of work.
     limit
@@ -179,7 +183,7 @@ def _solve(task: Task, out: AnyFloats) -> AnyFloats:
         return out
     n_rows = len(task.seeds.indptr) - 1
     if task.method == "dijkstra" or (task.method == "auto" and n_rows < FEW):
-        dijkstra_each(task, np.arange(n_rows), out)
+        dijkstra_each(task if n_rows < RENUMBERED else local(task)[0], np.arange(n_rows), out)
         return out
     tree = None
     if task.undirected and task.method != "sweep":
@@ -189,7 +193,11 @@ def _solve(task: Task, out: AnyFloats) -> AnyFloats:
         factor = factorise(tree, task.edges, task.units, n_jobs=task.n_jobs)
         factor.solve(task.seeds, task.columns, task.limit, out, n_jobs=task.n_jobs, progress=task.progress)
     else:
-        sweep(task, out)
+        task, steps = local(task)
+        if task.method == "auto" and n_rows < SCATTERED and steps > LONG:
+            dijkstra_each(task, np.arange(n_rows), out)
+        else:
+            sweep(task, out)
     return out
 
 

@@ -19,7 +19,7 @@ from lowfold.graph._minplus import aligned
 from lowfold.graph._path_task import Rows, Task, anchors, columns_of, is_undirected, transpose
 
 N_LANDMARKS = 8  # coordinates by which sources are put together: they need to be near, not exactly placed
-DIJKSTRA_PER_BLOCK = 32  # searches of a block: enough to hide the start of a thread, few enough to hear Ctrl-C
+DIJKSTRA_PER_BLOCK = 32  # searches of a block at most: enough to hide the start of a thread
 # Roughly the seconds in which a batch looks at an edge, and the edges whose time a vertex takes; seconds of a block of
 # batches, so that Ctrl-C and progress are heard; blocks at least, so that threads end together.
 EDGE_SECONDS, VERTEX_EDGES, BLOCK_SECONDS, BLOCKS = 1.5e-8, 4, 0.1, 8
@@ -30,7 +30,7 @@ def dijkstra_each(task: Task, rows: Ints, out: AnyFloats) -> None:
     """One search per row."""
     loops = compiled("lowfold.graph._heap_loops")
     columns, limit, far, unit = columns_of(task), task.limit, task.units.far, task.units.unit
-    blocks = block_slices(len(rows), DIJKSTRA_PER_BLOCK)
+    blocks = block_slices(len(rows), min(max(int(BLOCK_SECONDS / _seconds(task.edges)), 1), DIJKSTRA_PER_BLOCK))
 
     def work(i: int) -> None:
         loops.dijkstra_rows(
@@ -41,7 +41,7 @@ def dijkstra_each(task: Task, rows: Ints, out: AnyFloats) -> None:
             limit,
             far,
             unit,
-            task.columns is not None,
+            len(columns) < len(task.edges.indptr) - 1,
             out,
         )
 
@@ -49,7 +49,7 @@ def dijkstra_each(task: Task, rows: Ints, out: AnyFloats) -> None:
 
 
 def sweep(task: Task, out: AnyFloats) -> None:
-    """Batches of neighbouring rows; what they leave over goes to `dijkstra_each`."""
+    """Batches of neighbouring rows of a task made `local`; what they leave over goes to `dijkstra_each`."""
     loops = compiled("lowfold.graph._path_loops")
     n = len(task.edges.indptr) - 1
     dtype = task.units.dtype
@@ -57,7 +57,6 @@ def sweep(task: Task, out: AnyFloats) -> None:
     n_rows = len(task.seeds.indptr) - 1
     coordinates = _landmark_distances(task.edges, task.units.far, min(N_LANDMARKS, -(-n_rows // lanes)))
     batches = _batches(coordinates[:, anchors(task.seeds)], lanes)
-    task = _local(task, np.argsort(coordinates[0], kind="stable"))
     in_edges = task.edges if is_undirected(task.edges) else transpose(task.edges)
     rows = tuple(task.edges), tuple(in_edges), tuple(task.seeds)
     ask = columns_of(task), task.limit, task.units.far, task.units.unit
@@ -89,21 +88,32 @@ def sweep(task: Task, out: AnyFloats) -> None:
         dijkstra_each(task._replace(progress=progress_after), again[again >= 0], out)
 
 
-def _local(task: Task, order: Ints) -> Task:
-    """The task with vertices renumbered by `order`: what is close along the graph lies close in memory."""
+def local(task: Task) -> tuple[Task, int]:
+    """The task with vertices renumbered: what is close along the graph lies close in memory; and how many steps it is
+    long.
+
+    In the order of a breadth-first search a search looks at most lines of the memory once: at 1,000,000 vertices in
+    random order it took 2.4 times as long. A curve that fills the plane won no more.
+    """
+    order, steps = compiled("lowfold.graph._heap_loops").broad_order(task.edges.indptr, task.edges.indices)
     label = np.empty(len(order), dtype=np.int32)
     label[order] = np.arange(len(order), dtype=np.int32)
-    return task._replace(
+    here = task._replace(
         edges=_relabelled(task.edges, order, label),
         seeds=task.seeds._replace(indices=label[task.seeds.indices]),
         columns=label[columns_of(task)],
     )
+    return here, int(steps)
 
 
 def _batches_per_block(edges: Rows, n_batches: int) -> int:
     """About a tenth of a second of work, and at least eight blocks so that threads end together."""
-    seconds = EDGE_SECONDS * (len(edges.indices) + VERTEX_EDGES * len(edges.indptr))
-    return max(1, min(int(BLOCK_SECONDS / seconds), n_batches // BLOCKS))
+    return max(1, min(int(BLOCK_SECONDS / _seconds(edges)), n_batches // BLOCKS))
+
+
+def _seconds(edges: Rows) -> float:
+    """Of one look at every edge."""
+    return EDGE_SECONDS * (len(edges.indices) + VERTEX_EDGES * len(edges.indptr))
 
 
 # --- Which sources go together --------------------------------------------------------------------------------------
