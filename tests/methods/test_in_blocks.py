@@ -11,6 +11,7 @@ import pytest
 
 import lowfold
 from lowfold._core import rows as blocks
+from lowfold._core.errors import FileProblem
 from lowfold._core.open_rows import as_rows, open_rows
 from lowfold.methods._table import BY_NAME
 
@@ -132,6 +133,29 @@ def test_landmarks_of_blocks_are_chosen_in_a_sample_and_the_model_keeps_them_alo
     lowfold.save(tmp_path / "model.lowfold", model)
     new = np.load(path)[:9] + 0.1
     assert np.array_equal(lowfold.load(tmp_path / "model.lowfold").transform(new), model.transform(new))
+
+
+@pytest.mark.parametrize("name", ["LaplacianEigenmaps", "Isomap", "KernelPCA"])
+def test_the_rows_that_a_model_needs_are_saved_with_it_and_stay_in_its_file(path, tmp_path, name) -> None:
+    model, file = getattr(lowfold, name)(2).fit(path), tmp_path / "model.lowfold"
+    new = np.load(path)[:9] + 0.1
+    expected = model.transform(new)
+    lowfold.save(file, model)
+    path.unlink()
+    again = lowfold.load(file)
+    assert isinstance(again._trained.source.rows.array, np.memmap)
+    lowfold.save(file, lowfold.PCA(1).fit(new), overwrite=True)  # another model takes the name
+    assert np.array_equal(again.transform(new), expected)
+
+
+def test_damaged_rows_in_a_file_are_refused(path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "model.lowfold"
+    lowfold.save(file, lowfold.LaplacianEigenmaps(2).fit(path))
+    content, some = bytearray(file.read_bytes()), np.load(path)[100].tobytes()
+    content[content.index(some)] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(FileProblem, match=r"model\.lowfold"):
+        lowfold.load(file)
 
 
 @pytest.mark.extra("dask")

@@ -61,7 +61,7 @@ class DaskRows(Shaped):
         return cls([_Stored(kept, i) for i in range(len(rows.starts) - 1)], rows.starts, rows.columns, rows.dtype)
 
     def __reduce__(self) -> Any:
-        raise InvalidInput("rows of a cluster belong to this session; save a model that was fitted with landmarks")
+        raise InvalidInput("rows of a cluster belong to this session; lowfold.save copies them into the model's file")
 
     def _on(self, tasks: _Tasks, i: int, f: Callable[..., Any], *shared: Any) -> Any:
         part = tasks.held(*_split(self.parts[i]))

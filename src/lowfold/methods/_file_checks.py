@@ -22,7 +22,7 @@ from lowfold._core.errors import FileProblem, LowfoldError
 from lowfold._core.sparse_rows import SparseRows
 from lowfold.datasets._file_table import refuse
 from lowfold.graph._search import SEARCHES
-from lowfold.graph._source import Measured, Pairs, Points, Sheet
+from lowfold.graph._source import Blocks, Measured, Pairs, Points, Sheet
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.lowrank._random_projection import RANDOM_KINDS
 from lowfold.methods._fit import Trained
@@ -153,6 +153,9 @@ def _of_trained(trained: Any, sizes: Mapping[str, int], gaps: bool, *, several: 
     elif isinstance(source, Pairs):
         if not isinstance(source.distances, np.ndarray) or source.distances.dtype.kind != "f":
             return "the distances are no matrix of numbers"
+    elif isinstance(source, Blocks):
+        if source.rows.shape[1] != sizes.get("D"):
+            return f"the training points have {source.rows.shape[1]} features and the model {sizes.get('D')}"
     elif source is not None and not isinstance(source, Measured):
         return "the training data are of another kind"
     if trained.graph is not None and not isinstance(trained.graph, Graph):
@@ -338,6 +341,16 @@ def check_members(archive: zipfile.ZipFile, file: Path, text: str) -> None:
     packed = any(info.compress_type != zipfile.ZIP_STORED for info in members)
     if packed or len(set(names)) < len(names) or sum(info.file_size for info in members) > file.stat().st_size:
         refuse(file, "is not a model that lowfold wrote: its parts are packed, doubled or larger than the file")
+
+
+def checked_part(part: Any, source: str) -> Any:
+    """Sizes inside a part agree: compiled loops trust them."""
+    if isinstance(part, Trained):
+        kept = [piece for piece in (part.source, part.graph) if piece is not None]
+        sizes = {len(part.coordinates), *(piece.n for piece in kept)}
+        if len(sizes) > 1 or np.ndim(part.coordinates) != 2:
+            refuse(source, f"is damaged: points, graph and coordinates have different sizes {sorted(sizes)}")
+    return part
 
 
 @contextmanager

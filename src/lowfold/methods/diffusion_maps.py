@@ -132,8 +132,8 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
         IntArray(1),
         Null("all within one reach"),
         "Nearest neighbours of each point, itself not counted; one number, or one per point. None joins all pairs "
-        'within the reach of the automatic scale (min(10, n - 1) neighbours with another scale or weights "binary"): a '
-        "kernel that is cut at the k-th neighbour keeps the density that `alpha` takes out.",
+        'within the reach of the automatic scale (min(10, n - 1) neighbours with another scale, weights "binary" or '
+        'search="faiss"): a kernel that is cut at the k-th neighbour keeps the density that `alpha` takes out.',
     )
     threshold: float | None = param(
         None,
@@ -246,6 +246,7 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
         if self.weights == "variable":
             return all(given is None for given in asked)
         wanted = self.weights != "binary" and self.alpha != 0  # with alpha = 0 the density is to stay
+        wanted = wanted and self.search != "faiss"  # all pairs within a reach take the exact search
         return wanted and self._widened() and all(given is None for given in asked)
 
     def _widened(self) -> bool:

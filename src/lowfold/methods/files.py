@@ -21,11 +21,14 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import FileProblem, InvalidInput
 from lowfold._core.limits import check_limits
+from lowfold._core.rows import Rows
 from lowfold.datasets._file_table import existing_file, parsing, refuse
 from lowfold.datasets._read_arrays import _npy
 from lowfold.datasets._write_table import replacing
-from lowfold.methods._file_checks import READ_FROM, check_members, misfit
+from lowfold.graph._source import Blocks
+from lowfold.methods._file_checks import READ_FROM, check_members, checked_part, misfit
 from lowfold.methods._pipeline_files import decoded_pipeline, encoded_steps, is_pipeline
+from lowfold.methods._row_files import read_blocks, write_member
 from lowfold.methods.registry import BY_NAME
 from lowfold.methods.registry import load as load_class
 
@@ -92,7 +95,8 @@ FORMER_FIELDS = {"LinearRow": ("n_components", "linearity")}  # of parts of 0.1 
 def save(path: str | Path, model: Any, *, overwrite: bool = False) -> None:
     """Write a fitted model, or a Pipeline of such and of scikit-learn's steps, to a file that `load` reads bit for bit.
 
-    The file appears whole or not at all; an existing one is left alone unless `overwrite`. Functions (a callable
+    The file appears whole or not at all; an existing one is left alone unless `overwrite`. Rows in blocks that a model
+    needs are written into it, and stay in it when it is read. Functions (a callable
     metric) and random generators cannot be written as data: use a name and an int, or pickle.
 
     >>> import lowfold, numpy, tempfile
@@ -117,7 +121,7 @@ def save(path: str | Path, model: Any, *, overwrite: bool = False) -> None:
         archive.writestr(zipfile.ZipInfo(TEXT), json.dumps(content, allow_nan=False))  # no date: same model, same bytes
         for number, array in enumerate(arrays.found):
             with archive.open(f"{number}.npy", "w", force_zip64=True) as stream:
-                np.lib.format.write_array(stream, array, allow_pickle=False)
+                write_member(stream, array)
 
 
 def _content(model: Any, arrays: _Arrays) -> dict[str, Any]:
@@ -174,7 +178,7 @@ class _Arrays:
     """Turns values into JSON and keeps the arrays met on the way, each once."""
 
     def __init__(self) -> None:
-        self.found: list[NDArray[Any]] = []
+        self.found: list[NDArray[Any] | Rows] = []
         self._number: dict[int, int] = {}
 
     def encode(self, value: Any, where: str) -> Any:
@@ -204,7 +208,7 @@ class _Arrays:
             raise InvalidInput(f"{where} is an array of Python objects, which cannot be saved as data; use pickle")
         return {"array": self._place(value, where)}
 
-    def _place(self, array: NDArray[Any], where: str) -> int:
+    def _place(self, array: NDArray[Any] | Rows, where: str) -> int:
         if array.dtype.kind not in KINDS or array.dtype.fields is not None:
             raise InvalidInput(f"{where} is an array of {array.dtype}, which cannot be saved as data; use pickle")
         if id(array) not in self._number:
@@ -222,6 +226,8 @@ class _Arrays:
             return {"dtype": value.str}
         if isinstance(value, Metric) and value.name != "callable":
             return {"metric": value.name, "params": self.encode(value.params, where)}
+        if isinstance(value, Blocks):
+            return {"blocks": self._place(value.rows, where), "metric": self.encode(value.metric, where)}
         if issparse(value):
             matrix: Any = value
             matrix = matrix.tocsr()
@@ -304,6 +310,8 @@ class _Reader:
             from lowfold.metrics._resolve import resolve_metric
 
             return resolve_metric(str(value), self.decode(node["params"]), None)
+        if kind == "blocks":
+            return read_blocks(self._archive, f"{int(value)}.npy", self.decode(node["metric"]), self._source)
         if kind == "csr":
             from scipy.sparse import csr_array
 
@@ -315,7 +323,7 @@ class _Reader:
         if kind == "object" and value in CLASSES:
             former = FORMER_FIELDS.get(value, ())
             fields = {str(key): self.decode(part) for key, part in node["fields"].items() if key not in former}
-            return _checked_part(_part(value)(**fields), self._source)
+            return checked_part(_part(value)(**fields), self._source)
         return refuse(self._source, f"holds a part {value!r} that this version of lowfold does not know")
 
 
@@ -341,18 +349,6 @@ def _check_content(content: Any, path: object) -> None:
         refuse(path, LACKING)
     if content.get("class") not in BY_NAME:
         refuse(path, f"holds a {str(content.get('class'))[:50]!r}; the methods known here are {', '.join(BY_NAME)}")
-
-
-def _checked_part(part: Any, source: str) -> Any:
-    """Sizes inside a part agree: compiled loops trust them."""
-    from lowfold.methods._fit import Trained
-
-    if isinstance(part, Trained):
-        kept = [piece for piece in (part.source, part.graph) if piece is not None]
-        sizes = {len(part.coordinates), *(piece.n for piece in kept)}
-        if len(sizes) > 1 or np.ndim(part.coordinates) != 2:
-            refuse(source, f"is damaged: points, graph and coordinates have different sizes {sorted(sizes)}")
-    return part
 
 
 def _assembled(cls: Any, params: dict[str, Any], fitted: dict[str, Any], path: object) -> Any:

@@ -135,8 +135,9 @@ class _Basis:
 
     def restart(self, theta: Floats, S: Floats) -> None:
         """Keep only the Ritz vectors V S, whose T is diag(theta)."""
-        V, AV, self.size = self.V @ S, self.AV @ S, S.shape[1]
-        self._V[:, : self.size], self._AV[:, : self.size] = V, AV
+        old, self.size = self.size, S.shape[1]
+        for held in (self._V, self._AV):  # one after the other: for many points each product is much memory
+            held[:, : self.size] = held[:, :old] @ S
         self._T[: self.size, : self.size] = np.diag(theta)
 
 
@@ -194,6 +195,7 @@ def block_davidson(
     ritz = Ritz(np.empty(0), np.empty((n, 0)), 0, False)
     for iteration in range(1, max_iter + 1):
         basis.add(block, remove(apply(np.ascontiguousarray(block)), null))
+        del block  # the basis has it
         theta, S = basis.ritz()
         X = basis.V @ S[:, :width]
         R = basis.AV @ S[:, :width] - X * theta[:width]
