@@ -85,6 +85,7 @@ bench-studio: env ## a million points in Chromium, answers under load, stopping 
 
 bench-large: bench-env ## rows that stay on disk, to a million of them, and two workers; benchmarks/large
 	@$(PY) benchmarks/large.py --out benchmarks/large
+	@$(PY) benchmarks/large.py --out benchmarks/large/growth --growth --memory 14GB
 	@$(PY) benchmarks/large.py --out benchmarks/large/cluster --cluster --rows 300000 --cases pca neighbours landmark_ltsa
 	@$(PY) benchmarks/lost_worker.py --out benchmarks/large
 
