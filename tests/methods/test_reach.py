@@ -42,8 +42,9 @@ def angle_error(Y: np.ndarray, angle: np.ndarray) -> float:
 @pytest.mark.parametrize("profile", sorted(PROFILES))
 def test_density_is_taken_out_of_a_circle(profile: str, seed: int) -> None:
     X, angle = uneven_circle(1500, seed, profile)
-    assert angle_error(lowfold.DiffusionMaps(2).fit(X).embedding_, angle) < 0.1
-    cut = lowfold.DiffusionMaps(2, n_neighbors=40).fit(X)
+    assert angle_error(lowfold.DiffusionMaps(2).fit(X).embedding_, angle) < 0.08
+    with pytest.warns(AccuracyWarning, match="is cut at neighbour 40"):
+        cut = lowfold.DiffusionMaps(2, n_neighbors=40).fit(X)
     assert angle_error(cut.embedding_, angle) > 0.2  # a kernel cut at the k-th neighbour keeps the density
 
 
@@ -60,6 +61,7 @@ def tailed_sheet(seed: int, tail: str) -> np.ndarray:
     return np.column_stack([1.4 * U[:, 0], U[:, 1], 0.05 * U[:, 0] ** 2])
 
 
+@pytest.mark.filterwarnings("ignore:the kernel of DiffusionMaps is cut")  # and rightly: the sheet is uneven
 @pytest.mark.parametrize("seed", [41, 42])
 @pytest.mark.parametrize("tail", ["gauss", "student"])
 @pytest.mark.parametrize("parameters", [{}, {"n_neighbors": 8}, {"threshold": 0.0}])

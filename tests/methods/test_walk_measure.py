@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import lowfold
-from lowfold._core.errors import InvalidInput
+from lowfold._core.errors import AccuracyWarning, InvalidInput
 from lowfold.kernels._diffusion import Profile, complete_weights, markov_dense
 from lowfold.kernels._measure import Measure
 
@@ -185,3 +185,24 @@ def test_distances_of_a_waiting_walk_are_those_of_training_points() -> None:
     assert model.distances(X[:5], kind="diffusion").shape == (5, 5)
     with pytest.raises(InvalidInput, match="the walk waits"):
         model.distances(X[:5] + 0.1, kind="diffusion")
+
+
+@pytest.mark.parametrize("k", [10, 40])
+@pytest.mark.parametrize("seed", [21, 22])
+def test_a_kernel_cut_at_neighbours_tells_that_it_keeps_the_density(k: int, seed: int) -> None:
+    X, angle = circle(900, seed)
+    with pytest.warns(AccuracyWarning, match=r"takes no more of the density out than alpha=0\.[56]"):
+        cut = lowfold.DiffusionMaps(2, n_neighbors=k).fit(X)
+    whole = lowfold.DiffusionMaps(2).fit(X)
+    assert evenness(cut, angle) < 0.9 < 0.99 < evenness(whole, angle)
+
+
+@pytest.mark.parametrize("k", [8, 30])
+def test_a_cut_that_keeps_nothing_is_not_told(k: int) -> None:
+    """Warnings are errors: even points, a walk that is to keep the density, and one that knows it."""
+    X, angle = circle(900, 23)
+    even = np.random.default_rng(24).uniform(0, 2 * np.pi, 900)
+    lowfold.DiffusionMaps(2, n_neighbors=k).fit(np.column_stack([np.cos(even), np.sin(even)]))
+    lowfold.DiffusionMaps(2, n_neighbors=k).fit(lowfold.datasets.square(800, random_state=25).X)
+    lowfold.DiffusionMaps(2, n_neighbors=k, alpha=0).fit(X)
+    lowfold.DiffusionMaps(2, n_neighbors=k, density=1 + 0.8 * np.cos(angle)).fit(X)

@@ -10,6 +10,7 @@ and neighbours meet across the widest step.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -82,7 +83,10 @@ def order_collection(
     if isinstance(method, str):
         parameters = {"metric": metric} | parameters
         parameters.setdefault("n_neighbors", min(2 * FEW, len(rows) - 1))
-    Y = np.asarray(model_of(method, 2 if closed else 1, parameters).fit_transform(rows), dtype=np.float64)
+    with warnings.catch_warnings():
+        # Places are made of lengths below: of the coordinates only their order is used, which no density changes.
+        warnings.filterwarnings("ignore", "the kernel of DiffusionMaps is cut", AccuracyWarning)
+        Y = np.asarray(model_of(method, 2 if closed else 1, parameters).fit_transform(rows), dtype=np.float64)
     near = find_neighbors(rows, n_neighbors=min(FEW, len(rows) - 1), metric=metric).union()
     open_order = np.argsort(Y[:, 0], kind="stable")
     round_order = _cut(np.argsort(_turn(Y), kind="stable"), rows, metric) if closed else open_order

@@ -17,6 +17,8 @@ from lowfold.graph._source import Measured, Pairs, Source
 from lowfold.graph._types import Graph, Neighbors
 
 REGULAR = 0.99  # share of the points that the common reach suffices for, where it is not too long for the others
+UNEVEN = 2.5  # times the median that the reach of REGULAR is in an uneven sample; 1.6 in an even one of a surface:
+NEARLY_ALL = 0.999  # share it then suffices for. A gap among few points turned a circle by 0.10, then by 0.06
 MOST = 12  # times the neighbours asked for, that a point has on average: what the solve may cost
 SHARE = 10  # one in so many of the points is near, at most
 SAMPLE = 200  # points whose distances are looked at,
@@ -37,11 +39,13 @@ def regular_reach(t: Floats) -> float:
 
 
 def common_reach(source: Source | None, t: Floats, k: int) -> float:
-    """The regular reach, or that at which points have MOST k neighbours or one in SHARE of all points on average, if
-    that is shorter; at least the median of t.
+    """The regular reach, of an uneven sample that of nearly all points; or that at which points have MOST k neighbours
+    or one in SHARE of all points on average, if that is shorter; at least the median of t.
     """
     n = len(t)
     reach = regular_reach(t)
+    if reach > UNEVEN * np.median(t):
+        reach = _positive(float(np.quantile(t, NEARLY_ALL)), t)
     room = min(MOST * k, max(n // SHARE, k))
     if source is not None and not isinstance(source, Measured) and room < n - 1:
         rows, columns = (np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64)) for most in (SAMPLE, AMONG))

@@ -63,6 +63,7 @@ from lowfold.methods._walk_measure import (
     nearest_count,
     options_agree,
     power_of,
+    tell_kept_density,
     variable,
 )
 from lowfold.methods._weight_graph import ByThreshold, joined_by_weight
@@ -133,7 +134,8 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
         Null("all within one reach"),
         "Nearest neighbours of each point, itself not counted; one number, or one per point. None joins all pairs "
         'within the reach of the automatic scale (min(10, n - 1) neighbours with another scale, weights "binary" or '
-        'search="faiss"): a kernel that is cut at the k-th neighbour keeps the density that `alpha` takes out.',
+        'search="faiss"): a kernel that is cut at the k-th neighbour keeps the density that `alpha` takes out, which a '
+        "fit tells where it matters.",
     )
     threshold: float | None = param(
         None,
@@ -206,7 +208,9 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
         solve, factors = partial(self._maps, data, run), partial(faded, convention=self.convention, t=float(self.t))
-        return selected(solve, data, self.n_components, self.select, partial(np.subtract, 1), run, factors=factors)
+        fit = selected(solve, data, self.n_components, self.select, partial(np.subtract, 1), run, factors=factors)
+        tell_kept_density(self, data, fit.extra["stationary_"])
+        return fit
 
     def _maps(self, data: Connected, run: Run, d: int) -> Fit:
         profile = self._profile(data, run)
