@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lowfold._core.errors import SolverFailed
-from lowfold.kernels import barycentric_weights
+from lowfold.kernels._barycentric import WILD, barycentric_weights, held_weights
 
 
 def data(seed: int, m: int = 40, k: int = 6, D: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -80,3 +80,14 @@ def test_singular_weights_without_regularisation_get_words() -> None:
     with pytest.raises(SolverFailed, match="reg above 0"):
         barycentric_weights(np.zeros((1, 2)), Z, reg=0.0)
     np.testing.assert_allclose(barycentric_weights(np.zeros((1, 2)), Z), [[1 / 3] * 3])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_weights_of_neighbours_on_a_line_are_held(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    along = rng.normal(size=(1, 10))
+    Z = np.stack([along, along + 1e-3 * rng.normal(size=(1, 10))], axis=2)  # nearly the diagonal
+    beside, inside = np.array([[0.5, -0.5]]), Z.mean(axis=1)
+    assert np.abs(barycentric_weights(beside, Z, reg=1e-6)).sum() > 10
+    assert np.abs(held_weights(beside, Z, reg=1e-6)).sum() <= WILD
+    assert held_weights(inside, Z, reg=1e-6).tolist() == barycentric_weights(inside, Z, reg=1e-6).tolist()

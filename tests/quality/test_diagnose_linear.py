@@ -35,12 +35,19 @@ def _noisy_plane(rng):
     return X + 0.01 * rng.normal(size=X.shape)
 
 
+def _drowned_plane(rng):
+    """Noise as large as the spacing, in ten columns: patches alone do not tell it from tangents."""
+    X = _turned(rng.random((1000, 2)) * [1.5, 1.0], rng, 10)
+    return X + 0.05 * rng.normal(size=X.shape)
+
+
 PLANES = {
     "cube": lambda rng: rng.random((600, 3)),
     "hole": _hole,
     "C": _c,
     "ring": lambda rng: _turned(_inside(rng, 600, lambda P: (np.hypot(*P.T) > 0.7) & (np.hypot(*P.T) < 1)), rng, 3),
     "noise": _noisy_plane,
+    "more noise": _drowned_plane,
 }
 
 
@@ -50,6 +57,12 @@ def test_a_plane_is_linear_and_isometric_whatever_its_outline(name, seed):
     found = quality.diagnose(PLANES[name](np.random.default_rng(seed)), n_jobs=1)
     assert found["linear"].verdict == found["isometric"].verdict == "yes", found["linear"].saw
     assert "PCA" in found.cleared
+
+
+def test_a_noisy_roll_is_no_plane():
+    found = quality.diagnose(datasets.swiss_roll(1000, noise=0.5, random_state=31).X, n_jobs=1)
+    assert found["linear"].verdict == "no", found["linear"].saw
+    assert found["noisy"].value == pytest.approx(0.5, rel=0.25)
 
 
 def test_a_cube_fills_its_space():

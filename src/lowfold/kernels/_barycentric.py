@@ -10,6 +10,9 @@ from lowfold._core.parallel import STACKED, block_slices
 from lowfold._core.types import Floats
 
 
+WILD = 4.0  # sum of absolute weights, which multiplies what they are applied to; 1 inside the hull
+
+
 def barycentric_weights(x: NDArray[np.floating], Z: NDArray[np.floating], *, reg: float = 1e-3) -> Floats:
     """w (m, k) minimising ||x_i - sum_j w_ij Z_ij||^2 + reg tr(C_i) ||w_i||^2 with sum_j w_ij = 1.
 
@@ -35,3 +38,18 @@ def barycentric_weights(x: NDArray[np.floating], Z: NDArray[np.floating], *, reg
         own[np.arange(len(own)), np.argmax(zero[hit], axis=1)] = 1.0
         weights[part][hit] = own
     return weights
+
+
+def held_weights(x: NDArray[np.floating], Z: NDArray[np.floating], *, reg: float) -> Floats:
+    """`barycentric_weights` whose ridge is ten times larger, and again, at points where they extrapolate wildly.
+
+    Neighbours that nearly lie on a line, or nearly coincide, give a point beside them weights of any size; what these
+    are applied to is then multiplied as much.
+    """
+    w = barycentric_weights(x, Z, reg=reg)
+    wild = np.flatnonzero(np.abs(w).sum(axis=1) > WILD)
+    while len(wild) and reg < 1:
+        reg *= 10
+        w[wild] = barycentric_weights(x[wild], Z[wild], reg=reg)
+        wild = wild[np.abs(w[wild]).sum(axis=1) > WILD]
+    return w

@@ -22,6 +22,7 @@ SMALLEST, SIZES = 12, 6  # neighbours of the smallest patch that still tells a f
 # Of the variance along the first direction: what rounding of the points leaves; a noise of less than TOLD times that is
 # none.
 NOTHING, TOLD = 1e-14, 10
+HIDDEN = 0.65  # share of the variance of noise that the smallest patches of a plane do not show, at most
 RIDGE = 1e-10  # of the number of points: far below the data, it keeps patches on a line from dividing by zero
 BEHIND = 0.1  # a neighbour this share of the patch's radius behind a point makes it an inner point
 
@@ -101,8 +102,10 @@ def noise_level(found: Scales, d: int) -> float:
     """Standard deviation sigma of the noise along one direction: the variance off the tangents that stays at radius 0.
 
     The mean variance of the D - d directions off the tangents, k / (k - d) times because d were fitted, is sigma^2 + c
-    r^4; its median over the patches, which the few on several sheets do not move, is fitted by least squares of
-    relative errors, none below zero. NaN where there is no direction left.
+    r^4, less a share of sigma^2 that falls as 1 / r^2 where noise is as large as small patches: there a point's nearest
+    have noise like its own, and the largest of it passes for a tangent. The median over the patches, which the few on
+    several sheets do not move, is fitted by least squares of relative errors, none below zero. NaN where there is no
+    direction left.
     """
     from scipy.optimize import nnls
 
@@ -112,8 +115,9 @@ def noise_level(found: Scales, d: int) -> float:
     off = np.array([np.median(found.spectra[i][:, d:].sum(axis=1)) / (found.D - d) for i in used])
     off *= np.array([found.sizes[i] / (found.sizes[i] - d) for i in used])
     tiny = NOTHING * float(np.median(found.spectra[0][:, 0]))
-    model = np.column_stack([np.ones(len(used)), (found.radii[used] / found.radii[used[-1]]) ** 4])
-    variance, _ = nnls(model / (off + tiny)[:, None], np.ones(len(used)))[0]
+    r = found.radii[used]
+    model = np.column_stack([np.ones(len(used)), 1 - HIDDEN * (r[0] / r) ** 2, (r / r[-1]) ** 4])
+    variance = nnls(model / (off + tiny)[:, None], np.ones(len(used)))[0][:2].sum()
     return float(np.sqrt(variance)) if variance > TOLD * tiny else 0.0
 
 

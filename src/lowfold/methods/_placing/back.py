@@ -20,7 +20,7 @@ from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Blocks, Points
-from lowfold.kernels._barycentric import barycentric_weights
+from lowfold.kernels._barycentric import held_weights
 from lowfold.methods._fit import Fit, Trained
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.metrics._resolve import resolve_metric
@@ -116,7 +116,7 @@ def _others(Y: Floats, rows: Ints, run: Run) -> Ints:
 def _weights_error(X: AnyFloats, Y: Floats, truth: Floats, rows: Ints, index: Ints, reg: float) -> float:
     total = 0.0
     for part in block_slices(len(rows), max(1, TABLED // (index.shape[1] * X.shape[1]))):
-        w = barycentric_weights(Y[rows[part]], Y[index[part]], reg=reg)
+        w = held_weights(Y[rows[part]], Y[index[part]], reg=reg)
         restored = (w[:, None, :] @ X[index[part]].astype(np.float64))[:, 0]
         total += float(((restored - truth[part]) ** 2).sum())
     return float(np.sqrt(total))

@@ -17,7 +17,7 @@ from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Blocks, Measured, Pairs, Points
 from lowfold.graph._types import Neighbors
-from lowfold.kernels._barycentric import barycentric_weights
+from lowfold.kernels._barycentric import held_weights
 from lowfold.kernels._block_kernel import DistanceTile, block_products
 from lowfold.methods._fit import Extension, Looks, Queries, Trained
 from lowfold.methods._placing.place import among, take
@@ -101,7 +101,7 @@ class Barycentric:
         X, places = _rows_among(source, index)
         out = np.empty((len(coordinates), X.shape[1]), dtype=X.dtype)
         for part in block_slices(len(coordinates), max(1, TABLED // (k * X.shape[1]))):
-            w = barycentric_weights(coordinates[part], Y[index[part]], reg=self.reg)
+            w = held_weights(coordinates[part], Y[index[part]], reg=self.reg)
             out[part] = _combined(w, places[part], X)
         return out
 
