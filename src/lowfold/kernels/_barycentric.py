@@ -9,7 +9,6 @@ from lowfold._core.errors import SolverFailed
 from lowfold._core.parallel import STACKED, block_slices
 from lowfold._core.types import Floats
 
-
 WILD = 4.0  # sum of absolute weights, which multiplies what they are applied to; 1 inside the hull
 
 
