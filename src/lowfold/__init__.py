@@ -17,7 +17,7 @@ from lowfold.methods._elsewhere import NO_SUCH, NOT_HERE, SCIKIT_LEARN
 from lowfold.methods.registry import BY_NAME, REGISTRY
 from lowfold.methods.registry import load as _load_class
 
-know_former_names()
+know_former_names(SCIKIT_LEARN)
 
 # Everything but the methods, which the registry lists: name -> module.
 _PLACES = {

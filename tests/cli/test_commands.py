@@ -222,7 +222,7 @@ def test_devices_are_not_replaced(run: Any, roll: Path, tmp_path: Path, flag: st
         (["embed", "{roll}", "-m", "pca", "--nonsense", "3"], 2, "--nonsense"),
         (["frobnicate"], 2, "frobnicate"),
         (["embed", "{dir}/missing.csv", "-m", "pca"], 1, "no such file"),
-        (["embed", "{roll}", "-m", "pca", "--n-components", "0"], 1, "n_components of PCA must be"),
+        (["embed", "{roll}", "-m", "pca", "--n-components", "0"], 1, "--n-components of PCA must be"),
         (["embed", "{roll}", "-m", "isomap", "--n-neighbors", "many"], 1, "n_neighbors of Isomap must be"),
         (["embed", "{roll}", "-m", "isomap", "--n-neighbors", "150"], 1, "at most 149"),
         (["embed", "{roll}", "-m", "pca", "--label", "colour"], 1, "colour"),
@@ -251,7 +251,7 @@ def test_errors_are_one_line(run: Any, roll: Path, args: list[str], code: int, w
 def test_debug_shows_the_trace(run: Any, roll: Path) -> None:
     _, _, told = run("embed", roll, "-m", "pca", "--n-components", 0, "--debug")
     assert "Traceback" in told
-    assert told.splitlines()[-1].startswith("lowfold: n_components")
+    assert told.splitlines()[-1].startswith("lowfold: --n-components")
 
 
 def test_a_defect_is_said_to_be_one(run: Any, roll: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,6 +102,25 @@ def test_names_that_people_know_work_on_the_command_line() -> None:
     assert "compare" in text
 
 
+def test_warnings_and_errors_speak_of_options(tmp_path: Path) -> None:
+    X = np.random.default_rng(1).normal(size=(60, 2))
+    X[30:] += 50.0
+    np.savetxt(tmp_path / "two.csv", X, delimiter=",")
+    code, text = run("embed", str(tmp_path / "two.csv"), "-m", "isomap", "--n-neighbors", "5", "--out", "-")
+    assert code == 0
+    assert "--n-neighbors 30 would connect it; joined by a bridge of length" in text
+    assert "bridges_" not in text
+    code, text = run("embed", str(tmp_path / "two.csv"), "-m", "isomap", "--n-neighbors", "0")
+    assert code == 1
+    assert "--n-neighbors of Isomap must be" in text
+
+
+def test_a_flag_of_another_method_is_answered_with_those_of_this_one() -> None:
+    code, text = run("embed", "table.csv", "-m", "isomap", "--perplexity", "30")
+    assert code == 2
+    assert "Isomap has no parameter 'perplexity'; it has" in text
+
+
 def test_options_of_the_reader_are_answered_with_their_place() -> None:
     code, text = run("embed", "table.csv", "-m", "pca", "--out", "y.csv", "--missing", "drop")
     assert code == 2

@@ -35,7 +35,9 @@ def pressed() -> Iterator[PressesCtrlC]:
     event.unregister("numba:run_pass", listener)
 
 
-def test_it_is_heard_when_the_loop_is_whole(pressed: PressesCtrlC, heard: None) -> None:
+def test_it_is_heard_when_the_loop_is_whole(
+    pressed: PressesCtrlC, heard: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     from lowfold._core.jit import compiled
 
     compiled("lowfold.graph._path_loops")  # whatever is compiled by lowfold listens from then on
@@ -49,6 +51,7 @@ def test_it_is_heard_when_the_loop_is_whole(pressed: PressesCtrlC, heard: None) 
     with pytest.raises(KeyboardInterrupt):
         twice(2)
     assert pressed.times == 1
+    assert "stops when what is being compiled is done" in capsys.readouterr().err
     assert signal.getsignal(signal.SIGINT) is before
     assert len(twice.signatures) == 1  # made, not torn: the next call compiles nothing
     assert twice(3) == 6

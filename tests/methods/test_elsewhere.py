@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import pickle
 
 import numpy as np
@@ -44,6 +45,37 @@ def test_what_is_not_here_is_answered_with_compare() -> None:
     for name in ("UMAP", "umap", "PHATE"):
         with pytest.raises(ImportError, match=f"no {name}; .*compare"):
             getattr(lowfold, name)
+
+
+def test_its_modules_are_answered_with_where_the_names_are() -> None:
+    for name in ("manifold", "decomposition", "cluster", "random_projection"):
+        with pytest.raises(ImportError, match="stand in lowfold itself"):
+            importlib.import_module(f"lowfold.{name}")
+    with pytest.raises(ModuleNotFoundError, match="No module named"):
+        importlib.import_module("lowfold.no_such_module")
+
+
+def test_arguments_of_fit_that_are_not_here_are_answered() -> None:
+    X = np.random.default_rng(0).random(size=(20, 3))
+    with pytest.raises(TypeError, match=r"NMF.fit_transform\(\) .* 'W': .*random_state"):
+        lowfold.NMF(2).fit_transform(X, W=X[:, :2])
+    with pytest.raises(TypeError, match=r"PCA.fit\(\) .* 'sample_weight': .*np.repeat"):
+        lowfold.PCA(2).fit(X, sample_weight=X[:, 0])
+    with pytest.raises(TypeError, match="constructor"):
+        lowfold.PCA(2).fit_transform(X, whiten=True)
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (np.arange(10.0), r"X.reshape\(-1, 1\) for 10 points"),
+        (np.zeros((4, 3, 2)), "MultilinearPCA"),
+        ([["a", "b"], ["c", "d"]], "text \\('a'\\)"),
+    ],
+)
+def test_what_is_no_table_of_numbers_is_answered(X: object, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        lowfold.PCA(1).fit(X)
 
 
 def test_values_of_scikit_learn_are_answered() -> None:

@@ -103,7 +103,7 @@ def test_disconnected_graphs():
     two = np.vstack([X, X + 50.0])
     with pytest.raises(Disconnected, match=r"2 components.*no finite optimum"):
         MVU(2, n_neighbors=5, on_disconnected="raise").fit(two)
-    with pytest.warns(DisconnectedWarning, match="joined by 1 bridges"):
+    with pytest.warns(DisconnectedWarning, match="joined by a bridge of length"):
         model = MVU(2, n_neighbors=5).fit(two)
     edge = model.bridges_.edges[0]
     assert (model.pairs_ == edge).all(axis=1).any()

@@ -1,10 +1,10 @@
-"""Modules under the names that they had before: pickles of 0.1 name them."""
+"""Modules under the names that they had before, which pickles of 0.1 name, or have in other libraries."""
 
 from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -24,18 +24,23 @@ FORMER: dict[str, tuple[str, ...]] = {
 
 
 class _Former(MetaPathFinder, Loader):
+    def __init__(self, elsewhere: Mapping[str, str]) -> None:
+        self.elsewhere = {f"lowfold.{name}": words for name, words in elsewhere.items()}
+
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        return ModuleSpec(fullname, self) if fullname in FORMER else None
+        return ModuleSpec(fullname, self) if fullname in FORMER or fullname in self.elsewhere else None
 
     def exec_module(self, module: ModuleType) -> None:
+        if words := self.elsewhere.get(module.__name__):
+            raise ImportError(f"scikit-learn's {module.__name__.removeprefix('lowfold.')} is {words}")
         for name in FORMER[module.__name__]:
             now = vars(importlib.import_module(name))
             vars(module).update({key: value for key, value in now.items() if not key.startswith("__")})
 
 
-def know_former_names() -> None:
-    """Let the import system find them, once."""
+def know_former_names(elsewhere: Mapping[str, str]) -> None:
+    """Let the import system find them, once, and answer names of scikit-learn with what they are here."""
     if not any(isinstance(finder, _Former) for finder in sys.meta_path):
-        sys.meta_path.append(_Former())
+        sys.meta_path.append(_Former(elsewhere))

@@ -53,6 +53,10 @@ class _Clock:
         if self._depth.now == 0:
             self.seconds += time.perf_counter() - self._depth.start
 
+    def running(self) -> bool:
+        """Whether this thread is compiling."""
+        return getattr(self._depth, "now", 0) > 0
+
     def notify(self, event: Any) -> None:
         """Called by Numba."""
         (self.on_start if event.is_start else self.on_end)(event)
@@ -97,6 +101,8 @@ class _Shield:
                 signal.signal(signal.SIGINT, self._hold)
 
     def _hold(self, number: int, frame: FrameType | None) -> None:
+        if self._held is None and _clock.running():
+            sys.stderr.write("lowfold: stops when what is being compiled is done, in a few seconds\n")
         self._held = number, frame
 
     def _leave(self) -> None:

@@ -39,7 +39,7 @@ from lowfold.cli._warmup import register as register_warmup
 
 PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None, "pretty_exceptions_enable": False}
 
-# Commands whose flags are made from the registry, which takes loading every method: only when one of them runs.
+# Commands whose flags are made from the registry, which takes loading a method: only when one of them runs.
 GENERATED = {
     "embed": "Embed the rows of a file: coordinates, a picture, the fitted model.",
     "plan": "Say beforehand what a method would do with a file: stages, solver, memory.",
@@ -104,7 +104,7 @@ def _with_flags(name: str, words: list[str]) -> Any:
 
     single = typer.Typer(**PLAIN)
     method = named_method(words)
-    flags = with_parameters(getattr(_embed, name), method)
+    flags = with_parameters(getattr(_embed, name), method, words)
     single.command(name, cls=MethodCommand, epilog=_examples(name))(flags)
     command: Any = typer.main.get_command(single)
     command.about = method or command.about

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -26,6 +27,7 @@ from lowfold.cli._data import (
     write_output,
 )
 from lowfold.cli._errors import told_once
+from lowfold.cli._options import as_flags
 from lowfold.cli._shared import (
     Cluster,
     Debug,
@@ -80,7 +82,7 @@ def embed(
     """
     if out is None and plot is None and save is None:
         out = "-"
-    with config_context(memory=memory, device=device), told_once(quiet):
+    with config_context(memory=memory, device=device), told_once(quiet, partial(as_flags, method)):
         model = _model(method, parameters, settings, verbose=verbose or (sys.stderr.isatty() and not quiet))
         refuse_existing(out, plot, save, overwrite=overwrite)
         _check_picture(plot)
@@ -125,7 +127,7 @@ def plan(
     """Say beforehand what a method would do with a file: stages, search, solver, memory, whether it fits."""
     from lowfold.methods.plan import plan as make_plan
 
-    with config_context(memory=memory, device=device), told_once(quiet):
+    with config_context(memory=memory, device=device), told_once(quiet, partial(as_flags, method)):
         model = _model(method, parameters, settings, verbose=False)
         options = reading(read, standardize)
         table = read_inputs(files, label or [], options, model)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from lowfold._core.errors import LowfoldError
+from lowfold._core.errors import InvalidInput, LowfoldError
 
 OK, USER, USAGE, INTERRUPTED = 0, 1, 2, 130
 OF_READER = ("missing", "delimiter", "decimal", "columns", "variable")
@@ -74,12 +74,12 @@ def _say(words: str, code: int) -> int:
 
 
 @contextmanager
-def told_once(quiet: bool) -> Iterator[None]:
-    """Warnings as one line each on standard error, none of them twice."""
+def told_once(quiet: bool, spoken: Callable[[str], str] = str) -> Iterator[None]:
+    """Warnings as one line each on standard error, none of them twice; they and errors as `spoken` puts them."""
     seen: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        words = _one_line(message)
+        words = spoken(_one_line(message))
         if not quiet and words not in seen:
             seen.add(words)
             sys.stderr.write(f"lowfold: warning: {words}\n")
@@ -89,4 +89,8 @@ def told_once(quiet: bool) -> Iterator[None]:
         warnings.simplefilter("ignore", DeprecationWarning)
         warnings.simplefilter("ignore", PendingDeprecationWarning)
         warnings.showwarning = show
-        yield
+        try:
+            yield
+        except InvalidInput as error:
+            error.args = (spoken(str(error)),)
+            raise

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from lowfold._core.errors import InvalidInput
-from lowfold.methods.registry import REGISTRY, find, load
+from lowfold.methods.registry import BY_NAME, find, load
 
 PREFIX = "parameter_"
 # Names of the commands' own flags. A parameter of that name is reached by --set.
@@ -44,20 +44,31 @@ class MethodCommand(TyperCommand):
                     formatter.write_dl(records)
 
 
-def parameter_texts() -> dict[str, tuple[str, list[str]]]:
-    """Parameter -> (its text, the methods that have it), in the order of the registry."""
+def parameter_texts(methods: Iterable[str]) -> dict[str, tuple[str, list[str]]]:
+    """Parameter -> (its text, those of the methods that have it), in their order."""
     found: dict[str, tuple[str, list[str]]] = {}
-    for entry in REGISTRY:
-        for name, declared in load(entry.name).parameters.items():
+    for method in methods:
+        for name, declared in load(method).parameters.items():
             if name not in OWN:
                 text = f"{declared.kind()}. {_first_sentence(declared.text)}"
-                found.setdefault(name, (text, []))[1].append(entry.name)
+                found.setdefault(name, (text, []))[1].append(method)
     return found
 
 
 def _first_sentence(text: str) -> str:
     """The rest is in `lowfold list METHOD`."""
     return re.split(r"(?<=[.;:]) ", text, maxsplit=1)[0].rstrip(";:")
+
+
+def as_flags(method: str, words: str) -> str:
+    """A sentence about parameters of a method in words of the command: n_neighbors=12 as --n-neighbors 12."""
+    words = re.sub(r" \(\w+_\)", "", words)  # fitted attributes, which no command shows
+    for name in load(find(method).name).parameters.keys() - OWN:
+        flag = "--" + name.replace("_", "-")
+        words = re.sub(rf"(?<![\w.(-]){name}=(['\"]?)([^\s'\",;)]+)\1", rf"{flag} \2", words)
+        if "_" in name:  # `scale` or `weights` alone may be a plain word
+            words = re.sub(rf"(?<![\w.(-]){name}(?![\w=])", flag, words)
+    return words
 
 
 def named_method(words: list[str]) -> str | None:
@@ -73,18 +84,22 @@ def named_method(words: list[str]) -> str | None:
     return None
 
 
-def with_parameters(function: Callable[..., None], method: str | None = None) -> Callable[..., None]:
+def with_parameters(
+    function: Callable[..., None], method: str | None = None, words: Sequence[str] = ()
+) -> Callable[..., None]:
     """The command with one flag per parameter; it receives those that were given as `parameters`, name -> text.
 
-    The help shows those of `method` with its defaults, where one is named; all are accepted, so that a wrong one is
-    answered in words.
+    The help shows those of `method` with its defaults, where one is named. A flag among `words` that is of another
+    method is accepted too, so that it is answered in words; only then are all methods loaded.
     """
     shown = {} if method is None else load(method).parameters
+    typed = {word.partition("=")[0].removeprefix("--").replace("-", "_") for word in words if word.startswith("--")}
+    methods = BY_NAME if method is None or typed - OWN - shown.keys() else [method]
     own = dict(inspect.signature(function, eval_str=True).parameters)
     del own["parameters"]
     flags = {}
-    for name, (text, methods) in parameter_texts().items():
-        only = "" if len(methods) > 3 else f" ({', '.join(methods)})"
+    for name, (text, having) in parameter_texts(methods).items():
+        only = "" if len(having) > 3 else f" ({', '.join(having)})"
         text = f"{shown[name].kind()}. {shown[name].text}" if name in shown else text + only
         option = typer.Option(
             *dict.fromkeys((f"--{name.replace('_', '-')}", f"--{name}")),

@@ -126,6 +126,13 @@ PARAMETERS: Mapping[str, str] = {
 }
 """scikit-learn's parameters that have another name here, and what to write; of one class with its name before."""
 
+ARGUMENTS: Mapping[str, str] = {
+    "sample_weight": "points count alike; leave it out, or repeat rows, np.repeat(X, counts, axis=0)",
+    "W": "a start of your own is not taken; write init='random' with random_state",
+    "H": "a start of your own is not taken; write init='random' with random_state",
+}
+"""Arguments of `fit` and `fit_transform` that methods elsewhere take."""
+
 ATTRIBUTES: Mapping[str, str] = {
     "density_": "it is density, 1/3 for 'auto'",
     "error_": "errors of the steps are not kept; reconstruction_error_ is that of the last where there is one",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from lowfold.graph._networkx import affinity_graph
 from lowfold.graph._reading import check_range, in_memory, is_precomputed
 from lowfold.graph._source import AFFINITY, Measured, Pairs, Points, read_matrix
 from lowfold.graph._types import Graph, Neighbors
+from lowfold.methods._elsewhere import ARGUMENTS
 from lowfold.methods._file_checks import told_as_damage
 from lowfold.methods._fit import Data, Queries
 from lowfold.methods._in_blocks import read_for
@@ -50,6 +52,7 @@ def _answering(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def answering(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         with told_as_damage(self), refusals_in_words():
+            _check_arguments(self, method, kwargs)
             host, back = arrived(X)
             result = method(self, host, *args, **kwargs)
         if host is X or not isinstance(result, np.ndarray):
@@ -57,6 +60,14 @@ def _answering(method: Callable[..., Any]) -> Callable[..., Any]:
         return back(result) if _get_output_config("transform", self)["dense"] == "default" else result
 
     return answering
+
+
+def _check_arguments(model: Any, method: Callable[..., Any], given: dict[str, Any]) -> None:
+    """Refuse arguments that `fit` and its like have elsewhere, with what to do instead."""
+    for name in given.keys() - inspect.signature(method).parameters.keys() if given else ():
+        advice = ARGUMENTS.get(name, "parameters are those of the constructor")
+        where = f"{type(model).__name__}.{method.__name__}"
+        raise TypeError(f"{where}() got an unexpected keyword argument {name!r}: {advice}")
 
 
 class Reader(Protocol):
@@ -126,6 +137,20 @@ def _in_words(X: Any) -> Iterator[None]:
         if "could not convert" in said and hasattr(X, "columns"):
             text = ", ".join(repr(name) for name in X.columns if np.asarray(X[name]).dtype.kind not in "biuf")
             raise InvalidInput(f"X has columns that are no numbers: {text}; leave them out or encode them") from None
+        if "could not convert" in said:
+            text = said.rpartition(": ")[2]
+            raise InvalidInput(f"X holds text ({text}), and numbers are needed; leave it out or encode it") from None
+        if "dim <= 2 is required" in said:
+            raise InvalidInput(
+                f"X has {np.ndim(X)} axes, and a row is a point: X.reshape(len(X), -1) makes rows; MultilinearPCA "
+                "takes samples of several axes as they are"
+            ) from None
+        if "2D array, got 1D" in said:
+            n = len(X)
+            raise InvalidInput(
+                f"X has shape ({n},), and a row is a point. Reshape your data: X.reshape(-1, 1) for {n} points of one "
+                f"feature, X.reshape(1, -1) for one point of {n} features"
+            ) from None
         raise
 
 

@@ -22,7 +22,7 @@ from lowfold._core.run import Run
 from lowfold._core.types import Ints
 from lowfold._core.warn import warn
 from lowfold.graph._components import by_size, components
-from lowfold.graph._connect import MOST_K, connecting_k, find_bridges
+from lowfold.graph._connect import MOST_K, Bridges, connecting_k, find_bridges
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
 from lowfold.graph._refill import cleared
 from lowfold.graph._shortcuts import SURE, find_shortcuts
@@ -213,6 +213,12 @@ def _tell_asymmetry(source: Pairs, run: Run) -> None:
         )
 
 
+def _in_words(bridges: Bridges) -> str:
+    low, high = bridges.lengths.min(), bridges.lengths.max()
+    one = f"a bridge of length {low:.4g}"
+    return one if len(bridges) == 1 else f"{len(bridges)} bridges of length {low:.4g} to {high:.4g}"
+
+
 def _joined(near: Connected, words: str, run: Run) -> Connected:
     if near.source is None:
         raise Disconnected(
@@ -221,8 +227,7 @@ def _joined(near: Connected, words: str, run: Run) -> Connected:
         )
     bridges = find_bridges(near.source, near.labels, run=run)
     warn(
-        f"{words}; joined by {len(bridges)} bridges of length {bridges.lengths.min():.4g} to "
-        f"{bridges.lengths.max():.4g} (bridges_)",
+        f"{words}; joined by {_in_words(bridges)} (bridges_)",
         DisconnectedWarning,
     )
     return replace(near, bridges=bridges)

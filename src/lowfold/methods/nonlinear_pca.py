@@ -26,6 +26,7 @@ from lowfold.methods._base import Check
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._linear_method import LinearMethod, project
 from lowfold.methods._losses import Lowered, features
+from lowfold.methods._normalize import in_type
 from lowfold.methods._parameters import Solved
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._stages import Stages, feature_stages
@@ -108,7 +109,7 @@ class NonlinearPCA(Solved, LinearMethod):
         share = axes.pairs.values / axes.total if axes.total > 0 else np.zeros_like(axes.pairs.values)
         extra = {
             "components_": axes.V.T.astype(X.dtype),
-            "feature_mean_": mean.astype(X.dtype),
+            "feature_mean_": in_type(mean, X.dtype.name),
             "explained_variance_ratio_": share,
         }
         there = FeatureProjection(features.function, self.degree, self.weighted, mean, axes.V)
