@@ -235,7 +235,8 @@ def tell_kept_density(method: Any, data: Connected, stationary: Floats) -> None:
     """
     cut = method.weights == "heat" and method.radius is None and method.threshold is None and data.source is not None
     given = method.density is not None or method.target is not None
-    if method.n_neighbors is None or not cut or given or data.found is None or data.n < ENOUGH_TO_TELL:
+    whole = method.n_neighbors is None and method.search != "faiss"  # all within one reach
+    if whole or not cut or given or data.found is None or data.n < ENOUGH_TO_TELL:
         return
     k, logs = data.found.k, _log_densities(data.found)
     if method.alpha <= 0 or k is None or logs is None:
@@ -248,7 +249,8 @@ def tell_kept_density(method: Any, data: Connected, stationary: Floats) -> None:
         warn(
             f"the kernel of DiffusionMaps is cut at neighbour {k}, and points are {np.exp(spread):.2g} times as dense "
             f"in one place as in another: there alpha={method.alpha:g} takes no more of the density out than "
-            f"alpha={max(real, 0.0):.2g} should; leave n_neighbors out, which joins all pairs within one reach",
+            f"alpha={max(real, 0.0):.2g} should; leave n_neighbors and search out, which joins all pairs within one "
+            "reach",
             AccuracyWarning,
         )
 
