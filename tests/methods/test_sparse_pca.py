@@ -21,10 +21,18 @@ def test_a_higher_penalty_leaves_fewer_loadings(seed: int) -> None:
     assert np.linalg.norm(plain.components_.T - Q @ (Q.T @ plain.components_.T), 2) < 0.02
 
 
-def test_coordinates_are_those_of_scikit_learn() -> None:
-    X = np.random.default_rng(4).normal(size=(50, 6)) * [4, 3, 2, 1, 1, 1] + 2
-    model = lowfold.SparsePCA(3, alpha=2.0).fit(X)
-    reference = decomposition.SparsePCA(3, alpha=2.0, tol=1e-6, random_state=0).fit(X)
-    assert np.allclose(model.components_, reference.components_, atol=1e-8)
-    assert np.allclose(model.transform(X), reference.transform(X), atol=1e-8)
+@pytest.mark.parametrize(("n", "D", "k"), [(50, 6, 3), (12, 40, 3)])
+def test_coordinates_are_those_of_scikit_learn(n: int, D: int, k: int) -> None:
+    X = np.random.default_rng(4).normal(size=(n, D)) * np.geomspace(4, 1, D) + 2
+    model = lowfold.SparsePCA(k, alpha=2.0).fit(X)
+    reference = decomposition.SparsePCA(k, alpha=2.0, tol=1e-6, random_state=0).fit(X)
+    assert np.allclose(model.components_, reference.components_, atol=1e-6)
+    assert np.allclose(model.transform(X), reference.transform(X), atol=1e-5)
     assert np.allclose(model.inverse_transform(model.embedding_), model.embedding_ @ model.components_ + model.mean_)
+
+
+def test_a_hundred_thousand_features_come_to_rest() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(4, 1)) * np.r_[np.full(50, 3.0), np.zeros(99_950)] + 0.01 * rng.normal(size=(4, 100_000))
+    model = lowfold.SparsePCA(1, alpha=1.0).fit(X)
+    assert np.flatnonzero(model.components_[0]).tolist() == list(range(50))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 
 __all__ = ["main"]
 
+SELDOM = 100_000  # objects between two searches for garbage: a command makes little and ends soon
+
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code: 0 done, 1 bad input, 2 wrong usage, 130 interrupted."""
+    gc.set_threshold(SELDOM)
     from lowfold.cli._app import app
 
     return int(app(args=args, prog_name="lowfold", standalone_mode=False) or 0)

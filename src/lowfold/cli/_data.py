@@ -121,11 +121,14 @@ def _of_the_fit(table: Any, wanted: list[str]) -> Any:
 
 
 def check_ending(out: str | None) -> None:
-    """The ending of --out says how to write: an unknown one is refused before the work."""
+    """The ending of --out says how to write: one that is unknown, or needs what is not installed, is refused before."""
+    from lowfold._core.extras import load_extra
     from lowfold.datasets._write_table import check_table_ending
 
     if out not in (None, "-"):
         check_table_ending(str(out))
+    if str(out).lower().endswith(".parquet"):
+        load_extra("pyarrow", "tables", "writing Parquet")
 
 
 def takes_several(model: Any) -> bool:

@@ -5,8 +5,10 @@ No method is imported here; `lowfold.__getattr__`, the command line, the documen
 
 from __future__ import annotations
 
+import gc
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from lowfold._core.errors import InvalidInput
@@ -34,7 +36,20 @@ def find(name: str) -> Entry:
 def load(name: str) -> Any:
     """The class of a method, by any name that `find` takes; this loads scikit-learn."""
     entry = find(name)
-    return getattr(importlib.import_module(f"lowfold.methods.{entry.module}"), entry.name)
+    with _uncollected():
+        return getattr(importlib.import_module(f"lowfold.methods.{entry.module}"), entry.name)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no garbage meanwhile: what is imported stays, and looking again and again takes a tenth of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def entry_of(method: object) -> Entry:

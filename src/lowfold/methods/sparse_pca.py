@@ -1,16 +1,15 @@
-"""Sparse PCA, Zou, Hastie & Tibshirani (2006), doi:10.1198/106186006X113430; scikit-learn's solver.
+"""Sparse PCA, Zou, Hastie & Tibshirani (2006), doi:10.1198/106186006X113430.
 
 X --centre--> Xc --dictionary learning with an L1 penalty on the loadings--> C --ridge regression of each row on C--> y
 """
 
 from __future__ import annotations
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
 
-from lowfold._core.errors import AccuracyWarning, LowfoldWarning
+from lowfold._core.errors import AccuracyWarning
 from lowfold._core.limits import Int, Real
 from lowfold._core.operators import DenseOperator
 from lowfold._core.params import param
@@ -18,13 +17,12 @@ from lowfold._core.run import Run
 from lowfold._core.warn import warn
 from lowfold.lowrank._component_count import components_to_compute
 from lowfold.lowrank._scatter import Scatter
+from lowfold.lowrank._sparse_components import sparse_components
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._linear_method import AffineMap, LinearMethod, project
 from lowfold.methods._losses import Lowered, no_loss
 from lowfold.methods._parameters import AllComponents
 from lowfold.methods._stages import Stages, copy_stages
-
-MANY = 50_000  # features: a step then takes seconds, and there may be a thousand
 
 
 class SparsePCA(AllComponents, LinearMethod):
@@ -65,40 +63,28 @@ class SparsePCA(AllComponents, LinearMethod):
     )
 
     def _embed(self, data: Data, run: Run) -> Fit:
-        from sklearn import decomposition
-        from sklearn.exceptions import ConvergenceWarning
-
         X = data.points().X
-        if X.shape[1] > MANY:
-            warn(
-                f"SparsePCA solves a lasso for each of the {X.shape[1]} features in every step, which takes minutes; "
-                "max_iter=20 or a tol of 1e-3 ends sooner, and PCA takes seconds",
-                LowfoldWarning,
-            )
         mean = X.mean(axis=0, dtype=np.float64)
-        model = decomposition.SparsePCA(
+        found = sparse_components(
+            np.subtract(X, mean, dtype=np.float64),
             components_to_compute(self.n_components, *X.shape),
             alpha=self.alpha,
-            max_iter=self.max_iter,
             tol=self.tol,
-            random_state=0,  # only for atoms that nothing uses
+            max_iter=self.max_iter,
         )
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            model.fit(np.subtract(X, mean, dtype=np.float64))
-        if any(issubclass(w.category, ConvergenceWarning) for w in caught):
+        if not found.settled:
             warn(
                 f"SparsePCA had not come to rest after max_iter = {self.max_iter} steps; raise max_iter or tol",
                 AccuracyWarning,
             )
-        C = np.asarray(model.components_, dtype=np.float64)
+        C = found.C
         inner = C @ C.T + self.ridge_alpha * np.eye(len(C))
         there = AffineMap(mean, C.T @ np.linalg.pinv(inner, hermitian=True), C)
         extra = {
             "mean_": mean.astype(X.dtype),
             "components_": C.astype(X.dtype),
             "n_components_": len(C),
-            "n_iter_": int(model.n_iter_),
+            "n_iter_": found.steps,
         }
         return Fit(project(X, mean, there.W, run), None, None, there, there, extra)
 
