@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 import lowfold
 from lowfold import MVU
-from lowfold._core.errors import AccuracyWarning, Disconnected, DisconnectedWarning, InvalidInput
+from lowfold._core.errors import AccuracyWarning, Disconnected, DisconnectedWarning, InvalidInput, LowfoldWarning
 
 
 def affine_r2(Y: np.ndarray, truth: np.ndarray) -> np.ndarray:
@@ -179,3 +181,14 @@ def test_a_thousand_points(surface):
     assert model.solver_ == "lowrank"
     assert abs(model.duality_gap_) < 1e-3
     assert affine_r2(model.embedding_, data.coordinates).min() > 0.995
+
+
+@pytest.mark.parametrize(("n", "told"), [(450, True), (250, False)])
+def test_a_long_solve_is_told_beforehand(n: int, told: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsolved(*_: object, **__: object) -> None:
+        raise InterruptedError
+
+    monkeypatch.setattr("lowfold.methods.mvu.unfold", unsolved)
+    words = r"450 points and \d+ pairs takes about .* seconds; LandmarkMVU"
+    with pytest.warns(LowfoldWarning, match=words) if told else nullcontext(), pytest.raises(InterruptedError):
+        MVU(2).fit(lowfold.datasets.swiss_roll(n, random_state=0).X)

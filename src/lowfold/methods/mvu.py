@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lowfold._core.errors import InvalidInput
+from lowfold._core.errors import InvalidInput, LowfoldWarning
 from lowfold._core.limits import Choice, Function, Int, Null, Real
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold._core.warn import warn
 from lowfold.graph._source import Points
 from lowfold.lowrank._energy import share_held
 from lowfold.methods._fit import Connected, Data, Fit
@@ -34,10 +35,13 @@ from lowfold.methods._unfolding import (
 )
 from lowfold.optimize._loss_formulas import LossValue, spring_loss
 from lowfold.sdp._door import SOLVERS, select_unfolding_solver, unfold
-from lowfold.sdp._program import FORMS, neighbor_pairs, unfolding, variance_bound
+from lowfold.sdp._program import FORMS, Unfolding, neighbor_pairs, unfolding, variance_bound
 from lowfold.sdp._solution import Callback
 
 REG = 1e-3  # ridge of the weights with which a new point is rebuilt from its neighbours, the default of LLE
+# Seconds per point and pair of springs at low rank, of 450 points of a roll and of an S on one core; rolls and S of 300
+# to 450 points took 0.5 to 1.7 times as long. From LONG seconds on they are told.
+PER_PAIR, LONG = 6e-6, 10.0
 
 
 def _columns(data: Data | Connected) -> int | None:
@@ -45,16 +49,19 @@ def _columns(data: Data | Connected) -> int | None:
     return int(data.source.X.shape[1]) if isinstance(data.source, Points) else None
 
 
+def _solver(method: Any, data: Data | Connected, pairs: int) -> str:
+    """The one that is asked for, or what "auto" takes."""
+    if method.solver != "auto":
+        return str(method.solver)
+    return select_unfolding_solver(data.n, pairs, form=method.constraints, columns=_columns(data))
+
+
 def _stages(method: Any, data: Data) -> list[Stage]:
     """The dual matrix of the program, m x m, or n x n with a few copies."""
     n = float(data.n)
     found = found_neighbors(method, data)
     pairs = n * degree(method, data) if found is None else float(len(neighbor_pairs(found, np.arange(data.n))))
-    solver = (
-        select_unfolding_solver(data.n, int(pairs), form=method.constraints, columns=_columns(data))
-        if method.solver == "auto"
-        else method.solver
-    )
+    solver = _solver(method, data, int(pairs))
     size = (
         2 * FLOAT * pairs**2  # the equations of a step, and blocks of their products
         if solver in ("interior", "facial")
@@ -81,6 +88,17 @@ def _spring_loss(model: Any, data: Data, scaled: bool) -> Loss:
         return LossValue(found.value, found.points, (*found.parts, ("bound", whole)))
 
     return loss
+
+
+def _tell_time(program: Unfolding) -> None:
+    """Say beforehand that rounds at low rank take long; how many are needed, one to five, they show themselves."""
+    seconds = PER_PAIR * program.n * program.m
+    if seconds > LONG:
+        warn(
+            f"MVU of {program.n} points and {program.m} pairs takes about {seconds / 2:.0f} to {2 * seconds:.0f} "
+            "seconds; LandmarkMVU, fewer n_neighbors or a tol of 0.01 take less",
+            LowfoldWarning,
+        )
 
 
 class MVU(GraphMethod):
@@ -176,6 +194,8 @@ class MVU(GraphMethod):
         pairs = neighbor_pairs(data.neighbors)
         pairs, squared = with_bridges(data, pairs, pair_distances(data, pairs) ** 2)
         program = unfolding(data.n, pairs, squared, form=self.constraints, nu=self.nu)  # type: ignore[arg-type]
+        if self.constraints == "slack" and _solver(self, data, program.m) == "lowrank":
+            _tell_time(program)
         solution = unfold(
             program,
             solver=self.solver,

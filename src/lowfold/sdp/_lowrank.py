@@ -28,7 +28,7 @@ from lowfold.sdp._solution import (
 )
 
 SOFTER = (64.0, 16.0, 4.0)  # the first stiffnesses are so many times below the target
-GROWTH = 3  # columns added in one round: few, because every one of them costs in each step that follows
+GROWTH = 6  # columns added in one round: half the rounds of three, and a column that is not needed dies out
 PATIENCE = 6  # rounds without progress after which it ends
 PROGRESS = 0.9  # of the best so far: a round that lowers gap or violation by less has made none
 # The gradient asked of a minimisation, relative to Y: rough while the stiffness rises, since the next one moves the

@@ -53,7 +53,8 @@ def report_html(comparison: Comparison, *, title: str | None = None, command: st
     """The page as text."""
     data = picture_data(comparison)
     name = comparison.settings["name"]
-    heading = title or f"{len(comparison)} embeddings of {name}"
+    done = sum(row.done for row in comparison.rows)
+    heading = title or f"{done} embedding{'s' if done != 1 else ''} of {name}"
     n = len(comparison.X)
     sections = {
         "data": ("What the data look like", [parts.data_facts(comparison), parts.findings(comparison)]),
