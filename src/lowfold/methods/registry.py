@@ -36,12 +36,12 @@ def find(name: str) -> Entry:
 def load(name: str) -> Any:
     """The class of a method, by any name that `find` takes; this loads scikit-learn."""
     entry = find(name)
-    with _uncollected():
+    with uncollected():
         return getattr(importlib.import_module(f"lowfold.methods.{entry.module}"), entry.name)
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Look for no garbage meanwhile: what is imported stays, and looking again and again takes a tenth of the time."""
     was = gc.isenabled()
     gc.disable()

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from lowfold.methods.registry import uncollected
+
 TASKS = {
     "lowfold.studio._task_data": ("read",),
     "lowfold.studio._task_fit": ("catalogue", "fit", "measure", "plan", "steady", "tune"),
@@ -29,9 +31,6 @@ def load(module: str) -> None:
     """Import a module without looking for garbage among what it brings, now or ever: that took 0.7 s of a first fit."""
     if module in sys.modules:
         return
-    gc.disable()
-    try:
+    with uncollected():
         import_module(module)
-        gc.freeze()
-    finally:
-        gc.enable()
+    gc.freeze()
