@@ -124,3 +124,24 @@ def test_single_points_are_told_beside_pieces_too(seed: int) -> None:
     with pytest.warns(AccuracyWarning, match="tells 3 points or fewer"), pytest.warns(DisconnectedWarning):
         model = lowfold.VectorDiffusionMaps(3, on_shortcut="ignore").fit(X)
     assert (np.bincount(model.component_labels_) > 100).all()
+
+
+@pytest.mark.filterwarnings("ignore:the neighbourhoods fall into")
+@pytest.mark.parametrize("kept", ["largest", "separate"])
+def test_pieces_apart_tell_what_is_repeated_and_say_it_once(kept: str) -> None:
+    rng = np.random.default_rng(7)
+    strips = [
+        np.column_stack([rng.random((n, 2)) * [8.0, 1.0], np.full(n, 10.0 * i)]) for i, n in enumerate((160, 150))
+    ]
+    with pytest.warns(DependenceWarning, match="coordinate 2 of LaplacianEigenmaps") as said:
+        lowfold.LaplacianEigenmaps(2, on_disconnected=kept).fit(np.vstack(strips))
+    assert sum(one.category is DependenceWarning for one in said) == 1
+
+
+def test_what_is_true_of_several_pieces_is_said_once() -> None:
+    arcs = [np.random.default_rng(seed).beta(1, 5, 300) * 5 for seed in (8, 9)]
+    X = np.vstack([np.column_stack([np.cos(a) + 10 * i, np.sin(a)]) for i, a in enumerate(arcs)])
+    with pytest.warns(AccuracyWarning, match="of DiffusionMaps is cut") as said:
+        lowfold.DiffusionMaps(1, n_neighbors=12, on_disconnected="separate").fit(X)
+    assert len(said) == 1
+    assert str(said[0].message).endswith("(so in 2 of 2 pieces)")

@@ -93,8 +93,9 @@ class GraphMethod(Nearest, Distances, Solved, Method):
         if isinstance(self, Landmarked):
             found.update(NO_LANDMARKS)
         if self.ways_out is not None:
+            shown = near.labels == 0 if apart else near.labels >= 0  # of pieces apart, the largest
             found["dependence_"] = told_dependence(
-                type(self).__name__, fit.coordinates, self.ways_out, np.bincount(near.labels), run
+                type(self).__name__, fit.coordinates[shown], self.ways_out, np.bincount(near.labels[shown]), run
             )
         if self.keeps_neighbors:
             found["neighbors_"] = near.neighbors

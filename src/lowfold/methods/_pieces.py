@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -17,6 +21,8 @@ from lowfold.methods._neighborhood import Asked, Needs, sizes_in_words
 from lowfold.methods._placing.maps import Barycentric, NearestCorner, Piece, Pieces
 
 MARGIN = 0.1  # room between two pieces, as a share of the width of the largest: enough to see them apart
+
+FIGURES = re.compile(r"[\d.e+-]+")
 
 
 class Recipe(Protocol):
@@ -36,7 +42,8 @@ def embed_pieces(method: Any, near: Connected, asked: Asked, needs: Needs, run: 
     largest_only = asked.on_disconnected == "largest"
     groups = [np.flatnonzero(near.labels == c) for c in range(1 if largest_only else int(near.labels.max()) + 1)]
     parts = [near.piece(rows) for rows in groups]
-    fits = [_embed_piece(method, part, needs, run) for part in parts]
+    with _said_once(len(parts)):
+        fits = [_embed_piece(method, part, needs, run) for part in parts]
     if largest_only:
         warn(
             f"the neighbourhoods fall into {sizes_in_words(near.labels)}; only the largest is embedded, "
@@ -55,6 +62,20 @@ def embed_pieces(method: Any, near: Connected, asked: Asked, needs: Needs, run: 
     first = fits[0]
     graph = near.unbridged if first.graph is not None else None
     return Fit(coordinates, first.pairs, graph, Pieces(tuple(pieces), piece_of), first.invert, extra)
+
+
+@contextmanager
+def _said_once(pieces: int) -> Iterator[None]:
+    """What is said of several pieces, but for its figures, is said of the first, with how many others it is true of."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        yield
+    kinds: dict[Any, list[warnings.WarningMessage]] = {}
+    for one in said:
+        kinds.setdefault((one.category, FIGURES.sub("", str(one.message))), []).append(one)
+    for (category, _), alike in kinds.items():
+        more = f" (so in {len(alike)} of {pieces} pieces)" if len(alike) > 1 else ""
+        warn(str(alike[0].message) + more, category)
 
 
 def _embed_piece(method: Recipe, part: Connected, needs: Needs, run: Run) -> Fit:
