@@ -36,7 +36,7 @@ def test_fewest_neighbours_of_lle() -> None:
         assert np.isfinite(lowfold.LLE(2, n_neighbors=3, on_disconnected="largest").fit_transform(X)).any()
 
 
-@pytest.mark.parametrize("name", ["Isomap", "ClassicalMDS", "MVU"])
+@pytest.mark.parametrize("name", ["Isomap", "ClassicalMDS", "MVU", "LandmarkMVU"])
 def test_share_of_the_energy_of_distances(name: str) -> None:
     X = np.random.default_rng(1).normal(size=(40, 3)) * [3, 2, 0.3]
     whole, part = (getattr(lowfold, name)(d).fit(X).explained_ for d in (2, 1))
@@ -46,10 +46,10 @@ def test_share_of_the_energy_of_distances(name: str) -> None:
         assert np.isclose(part, values[0] / values.sum())
 
 
-@pytest.mark.parametrize("name", ["LLE", "ModifiedLLE", "LTSA", "HessianLLE", "LaplacianEigenmaps"])
+@pytest.mark.parametrize("name", ["LLE", "ModifiedLLE", "LTSA", "HessianLLE", "LaplacianEigenmaps", "DiffusionMaps"])
 def test_weights_have_no_energy(name: str) -> None:
     X = lowfold.datasets.s_curve(100, random_state=0).X
-    assert getattr(lowfold, name)(2, n_neighbors=10).fit(X).explained_ is None
+    assert getattr(lowfold, name)(2).fit(X).explained_ is None
 
 
 @pytest.mark.parametrize("seed", [0, 1])

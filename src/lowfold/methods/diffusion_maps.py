@@ -367,6 +367,11 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
             profile.logs,
         )
 
+    @property
+    def explained_(self) -> None:
+        """None: weights have no energy that coordinates could hold a share of, as distances have."""
+        return
+
     # What else the walk can tell ------------------------------------------------------------------------------------
 
     def walk(self) -> Walk:

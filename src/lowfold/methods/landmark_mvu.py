@@ -22,6 +22,7 @@ from lowfold._core.types import Floats, Ints
 from lowfold.graph._neighborhoods import neighborhoods
 from lowfold.graph._source import Source
 from lowfold.graph._types import Neighbors
+from lowfold.lowrank._energy import share_held
 from lowfold.lowrank._landmark_rules import RULES, landmarks_by_rule
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit
@@ -89,7 +90,7 @@ class LandmarkMVU(Seeded, GraphMethod):
     pairs_ : array, constrained pairs; dual_ : the stress of each; n_constraints_ : int, pairs and centring
     duality_gap_, constraint_violation_, largest_violation_ : as in MVU, within points of the form Q U
     reconstruction_error_ : float, ||X - Q X[landmarks]|| / ||X - mean||; NaN where the input is no table of points
-    spectrum_, rank_, variance_, nu_, n_iter_, factor_ : as in MVU
+    spectrum_, rank_, variance_, explained_, nu_, n_iter_, factor_ : as in MVU
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces
     residual_, gap_, solver_ : what the solve was worth
 
@@ -183,6 +184,7 @@ class LandmarkMVU(Seeded, GraphMethod):
                 "largest_violation_": solution.largest_violation,
                 "reconstruction_error_": _rebuilt(data, Q, landmarks),
                 "variance_": float(spectrum.sum()),
+                "explained_": share_held(leading.values.sum(), spectrum.sum()),
                 "rank_": solution.rank,
                 "spectrum_": spectrum,
                 "landmarks_": landmarks,
