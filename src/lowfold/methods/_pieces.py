@@ -22,7 +22,7 @@ from lowfold.methods._placing.maps import Barycentric, NearestCorner, Piece, Pie
 
 MARGIN = 0.1  # room between two pieces, as a share of the width of the largest: enough to see them apart
 
-FIGURES = re.compile(r"[\d.e+-]+")
+FIGURES = re.compile(r"[\d.e+-]+")  # what differs between pieces of which the same is said
 
 
 class Recipe(Protocol):
