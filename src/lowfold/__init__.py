@@ -32,7 +32,7 @@ _PLACES = {
     "tune": "lowfold.select",
 }
 _FOLDERS = (
-    *("apps", "datasets", "dimension", "geometry", "graph", "kernels", "lowrank", "metrics"),
+    *("apps", "datasets", "dimension", "errors", "geometry", "graph", "kernels", "lowrank", "metrics"),
     *("optimize", "quality", "sdp", "select", "spectral", "viz"),
 )
 

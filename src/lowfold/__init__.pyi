@@ -3,6 +3,7 @@
 from lowfold import apps as apps
 from lowfold import datasets as datasets
 from lowfold import dimension as dimension
+from lowfold import errors as errors
 from lowfold import geometry as geometry
 from lowfold import graph as graph
 from lowfold import kernels as kernels

@@ -69,3 +69,19 @@ def test_where_every_line_is_inside_it_still_warns() -> None:
 def test_no_depth_is_counted_by_hand() -> None:
     counting = [path.name for path in SOURCE.rglob("*.py") if "warnings.warn(" in path.read_text(encoding="utf-8")]
     assert not counting
+
+
+def test_kinds_are_public_and_can_be_filtered() -> None:
+    from lowfold import errors
+    from lowfold._core import errors as home
+
+    for name in errors.__all__:
+        assert getattr(errors, name) is getattr(home, name)
+        assert issubclass(getattr(errors, name), (errors.LowfoldError, errors.LowfoldWarning))
+    pieces = np.concatenate([np.random.default_rng(s).random((20, 2)) + 50 * s for s in (0, 1)])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", category=errors.DisconnectedWarning)
+        with pytest.raises(errors.DisconnectedWarning):
+            lowfold.Isomap(1, n_neighbors=4).fit(pieces)
+        warnings.filterwarnings("ignore", category=errors.DisconnectedWarning)
+        lowfold.Isomap(1, n_neighbors=4).fit(pieces)
