@@ -59,6 +59,24 @@ def test_a_large_table_is_placed_block_by_block_with_its_labels(tmp_path: Path) 
     assert pq.ParquetFile(tmp_path / "Y.parquet").num_row_groups > 10
 
 
+@pytest.mark.extra("pyarrow")
+def test_columns_of_a_large_table_are_found_by_name(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    X = np.random.default_rng(2).normal(size=(2000, 4)) * [1, 2, 3, 4]
+    columns = {f"c{j}": X[:, j] for j in range(4)}
+    pq.write_table(pa.table(columns), tmp_path / "fit.parquet", row_group_size=70)
+    pq.write_table(pa.table({"other": X[:, 0], **dict(reversed(columns.items()))}), tmp_path / "new.parquet")
+    model, whole, placed = tmp_path / "m.lowfold", tmp_path / "whole.npy", tmp_path / "placed.npy"
+    called("embed", tmp_path / "fit.parquet", "-m", "pca", "-o", whole, "--save", model, "--memory", "80kB")
+    called("transform", model, tmp_path / "new.parquet", "-o", placed)
+    assert np.allclose(np.load(placed), np.load(whole))
+    pq.write_table(pa.table({"c0": X[:, 0], "c1": X[:, 1]}), tmp_path / "few.parquet")
+    result = CliRunner().invoke(app, [str(word) for word in ("transform", model, tmp_path / "few.parquet")])
+    assert "'c2', 'c3' are not in this file" in str(result.exception) + result.output
+
+
 def test_workers_need_a_file_of_rows(tmp_path: Path) -> None:
     (tmp_path / "X.csv").write_text("a,b\n1,2\n3,4\n")
     result = CliRunner().invoke(app, ["embed", str(tmp_path / "X.csv"), "-m", "pca", "--workers", "2"])

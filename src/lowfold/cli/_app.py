@@ -174,7 +174,9 @@ def transform(
         check_ending(out)
         fitted = load(model)
         options = parse_settings(read or [], "--read")
-        with in_blocks(files, label or [], options, fitted, workers, cluster) as blocks:
+        streams = out != "-" and getattr(fitted, "input_scaling_", None) is None
+        named = None if inverse or not hasattr(fitted, "input_columns_") else fitted.input_columns_.tolist()
+        with in_blocks(files, label or [], options, fitted, workers, cluster, streams=streams, wanted=named) as blocks:
             if blocks is not None:
                 transform_blocks(fitted, blocks, out, inverse=inverse, overwrite=overwrite, quiet=quiet)
                 return

@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lowfold._core.errors import InvalidInput
-from lowfold.cli._data import is_matrix, refuse_existing, takes_several, tell
+from lowfold.cli._data import is_matrix, names_of_the_fit, refuse_existing, takes_several, tell
 
 if TYPE_CHECKING:
     from lowfold._core.rows import Rows
+
+STREAMED = 4  # blocks up to which a file is read whole, where nothing asks for blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +43,18 @@ class BlockTable:
 @contextmanager
 def in_blocks(
     files: Sequence[str], labels: Sequence[str], options: Mapping[str, str], model: Any,
-    workers: int | None, cluster: str | None,
+    workers: int | None, cluster: str | None, *, streams: bool = False, wanted: list[str] | None = None,
 ) -> Iterator[BlockTable | None]:  # fmt: skip
-    """The file in blocks, where it has to be: on workers, of a kind that has no other reader, or large. Else None."""
+    """The file in blocks, where it has to be: on workers, of a kind that has no other reader, or large. Else None.
+
+    Where the result `streams`, a few blocks are large. A fitted model has `wanted` columns of a Parquet file.
+    """
     asked = workers is not None or cluster is not None
     if workers is not None and cluster is not None:
         raise InvalidInput("--workers starts processes here, --cluster uses those of an address; give one of them")
-    stored = None if len(files) != 1 or takes_several(model) or is_matrix(model) else _stored(files[0], labels, asked)
+    several = len(files) != 1 or takes_several(model) or is_matrix(model)
+    streams = streams and not set(options) - {"variable"}
+    stored = None if several else _stored(files[0], labels, asked, streams, wanted)
     if stored is None:
         if asked:
             raise InvalidInput("--workers and --cluster take one file of points: .npy, .parquet, .zarr or .h5")
@@ -63,21 +72,31 @@ def in_blocks(
         yield BlockTable(DaskRows.over(stored), stored, aside)
 
 
-def _stored(file: str, labels: Sequence[str], asked: bool) -> Any:
+def _stored(file: str, labels: Sequence[str], asked: bool, streams: bool, wanted: list[str] | None) -> Any:
     """Rows of the file; None where it is read whole."""
-    from lowfold._core.memory import fits
-    from lowfold._core.open_rows import ENDINGS, HDF5, MAPPED, PARQUET, ZARR, numeric_names, open_rows
+    from lowfold._core.open_rows import ENDINGS, HDF5, PARQUET, ZARR, numeric_names, open_rows
 
     path = Path(file)
     ending = path.suffix.lower()
     if ending not in ENDINGS or not path.exists():
         return None
     columns = [name for name in numeric_names(path) if name not in labels] if ending in PARQUET else None
-    if ending == ".npy" and not asked and fits(4.0 * path.stat().st_size, share=MAPPED):
+    if ending == ".npy" and not asked and not _large(4.0 * path.stat().st_size, streams):
         return None
+    if columns is not None and wanted is not None:
+        columns = names_of_the_fit(columns, wanted, file)
     rows: Any = open_rows(path, columns=columns)
     only_so = asked or ending in (*ZARR, *HDF5)
-    return rows if only_so or not fits(8.0 * rows.shape[0] * rows.shape[1], share=MAPPED) else None
+    return rows if only_so or _large(8.0 * rows.shape[0] * rows.shape[1], streams) else None
+
+
+def _large(n_bytes: float, streams: bool) -> bool:
+    """Whether rows of so many bytes are read in blocks."""
+    from lowfold._core.memory import fits
+    from lowfold._core.open_rows import MAPPED
+    from lowfold._core.rows import BLOCK_BYTES
+
+    return not fits(n_bytes, share=MAPPED) or (streams and n_bytes > STREAMED * BLOCK_BYTES)
 
 
 def _others(stored: Any, labels: Sequence[str]) -> list[str]:
@@ -96,6 +115,8 @@ def embed_blocks(
 
     start = time.perf_counter()
     model.fit(table.rows)
+    if hasattr(table.stored, "names"):
+        model.input_columns_ = np.array(table.stored.names)
     if out is not None:
         _write(model, _coordinates(model, table.rows), table, out, overwrite=overwrite)
     if save is not None:

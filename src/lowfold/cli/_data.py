@@ -104,20 +104,30 @@ def read_for(model: Any, files: Sequence[str], labels: Sequence[str], options: M
 
 
 def _of_the_fit(table: Any, wanted: list[str]) -> Any:
-    """Columns of other names are taken in their order where their number is right."""
-    there = {name: j for j, name in enumerate(table.columns)}
-    absent = [name for name in wanted if name not in there]
-    if table.columns == wanted or len(absent) == len(wanted) == len(table.columns):
+    """The columns of the fit; the others are kept aside."""
+    names = names_of_the_fit(table.columns, wanted, table.source)
+    if names == table.columns:
         return table
+    there = {name: j for j, name in enumerate(table.columns)}
+    others = {name: table.X[:, j] for name, j in there.items() if name not in set(names)}
+    X = np.ascontiguousarray(table.X[:, [there[name] for name in names]])
+    return replace(table, X=X, columns=names, labels={**table.labels, **others})
+
+
+def names_of_the_fit(columns: list[str], wanted: list[str], source: object) -> list[str]:
+    """The columns of a file that a model takes, found by name; those of other names in their order, where their number
+    is right.
+    """
+    absent = [name for name in wanted if name not in columns]
+    if len(absent) == len(wanted) == len(columns):
+        return columns
     if absent:
         some = ", ".join(map(repr, absent[:5])) + (", ..." if len(absent) > 5 else "")
         raise FileProblem(
-            f"{table.source}: the model was fitted on {len(wanted)} columns, of which {some} "
-            f"{'is' if len(absent) == 1 else 'are'} not in this file; it has {', '.join(table.columns[:30])}"
+            f"{source}: the model was fitted on {len(wanted)} columns, of which {some} "
+            f"{'is' if len(absent) == 1 else 'are'} not in this file; it has {', '.join(columns[:30])}"
         )
-    others = {name: table.X[:, j] for name, j in there.items() if name not in set(wanted)}
-    X = np.ascontiguousarray(table.X[:, [there[name] for name in wanted]])
-    return replace(table, X=X, columns=wanted, labels={**table.labels, **others})
+    return wanted
 
 
 def check_ending(out: str | None) -> None:
