@@ -9,7 +9,9 @@ import pytest
 
 from lowfold._core import rows as blocks
 from lowfold._core.open_rows import open_rows
+from lowfold._core.run import Run
 from lowfold.graph import find_neighbors
+from lowfold.graph._block_search import _calibrated, _task
 from lowfold.graph._connect import find_bridges
 from lowfold.graph._reading import read_blocks, read_points
 from lowfold.graph._search import nearest
@@ -64,6 +66,27 @@ def test_the_recall_of_the_approximate_search_is_what_it_says(tmp_path, monkeypa
     assert found.recall >= 0.95
     assert abs(recall - found.recall) < 0.03
     assert not (found.indices.reshape(-1, 10) == np.arange(3000)[:, None]).any()
+
+
+@pytest.mark.extra("faiss")
+def test_lists_are_found_once_here_and_for_every_pair_elsewhere(tmp_path, monkeypatch) -> None:
+    X = np.random.default_rng(5).normal(size=(900, 8)).astype(np.float32)
+    rows = open_rows(cut(tmp_path, monkeypatch, X, 300))
+    here = find_neighbors(rows, 6, search="faiss")
+    rows.jobs = 1  # as on a cluster
+    elsewhere = find_neighbors(rows, 6, search="faiss")
+    assert np.array_equal(here.indices, elsewhere.indices)
+    assert here.recall == elsewhere.recall
+
+
+@pytest.mark.extra("faiss")
+def test_few_lists_suffice_on_a_curve(tmp_path, monkeypatch) -> None:
+    t = np.sort(np.random.default_rng(6).uniform(size=2500))
+    X = np.column_stack([np.cos(t * j) for j in range(1, 12)]).astype(np.float32)
+    source = read_blocks(open_rows(cut(tmp_path, monkeypatch, X, 1000)), "euclidean", None)
+    task, recall = _calibrated(source, _task(source, None, 5, "faiss", Run()), Run())
+    assert task.lists.probes <= 4  # of 50
+    assert recall >= 0.95
 
 
 def test_bridges_between_pieces(tmp_path, monkeypatch) -> None:

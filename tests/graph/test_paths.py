@@ -407,3 +407,17 @@ def test_scipy_gives_the_same_bits_where_nothing_is_compiled(seed: int, monkeypa
     monkeypatch.setattr("lowfold.graph._paths.sweep", None)  # would not be reached
     assert np.array_equal(shortest_paths(*rows), ours[0])
     assert np.array_equal(shortest_paths(*rows, [3, 9], [1, 2, 5]), ours[1])
+
+
+def test_scattered_sources_on_a_long_graph_are_searched_in_an_order_of_its_own() -> None:
+    n, rng = 3000, np.random.default_rng(0)
+    name = rng.permutation(n)  # place on the path -> vertex
+    forth, back = (name[:-1], name[1:]), (name[1:], name[:-1])
+    tails, heads = np.concatenate([forth[0], back[0]]), np.concatenate([forth[1], back[1]])
+    order = np.lexsort((heads, tails))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=n))])
+    places = rng.choice(n, 100, replace=False)
+    found = shortest_paths(indptr, heads[order], np.ones(len(heads)), name[places], dtype=np.float32)
+    assert np.array_equal(found[:, name], np.abs(places[:, None] - np.arange(n)))
+    few = shortest_paths(indptr, heads[order], np.ones(len(heads)), name[places], name[:200], method="dijkstra")
+    assert np.array_equal(few, np.abs(places[:, None] - np.arange(200)))
