@@ -25,7 +25,7 @@ from lowfold.kernels._patches import Geometry, Patches, geometry_of, twins
 from lowfold.kernels._tangent import tangents
 from lowfold.methods._alignment_mass import choose_mass, diagonal_mass
 from lowfold.methods._fit import Connected, Extension, Fit
-from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._graph_method import WeightMethod
 from lowfold.methods._landmarks import PLACING_BY_WEIGHTS, landmark_stages
 from lowfold.methods._losses import ALIGN, Lowered, alignment
 from lowfold.methods._placing.maps import Barycentric, NearestCorner
@@ -48,7 +48,7 @@ AFFINE_WAYS_OUT = (
 AlignmentOf = Callable[[Connected, Geometry, Run], tuple[Alignment, dict[str, Any]]]
 
 
-class AlignmentMethod(GraphMethod):
+class AlignmentMethod(WeightMethod):
     """Adds `neighbors_`; a method writes `_alignment` and its recipe."""
 
     stages: ClassVar[Stages] = landmark_stages(alignment_stages, PLACING_BY_WEIGHTS, charted=True)
@@ -78,11 +78,6 @@ class AlignmentMethod(GraphMethod):
             labels=self.component_labels_,
             second=getattr(self, "class_neighbors_", None),
         )
-
-    @property
-    def explained_(self) -> None:
-        """None: weights have no energy that coordinates could hold a share of, as distances have."""
-        return
 
     @property
     def graph_(self) -> Graph:  # type: ignore[override]

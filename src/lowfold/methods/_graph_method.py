@@ -112,3 +112,12 @@ class GraphMethod(Nearest, Distances, Solved, Method):
                 f"{what} needs one model of all points; with on_disconnected={self.on_disconnected!r} each component "
                 "has its own: fit the rows of one alone (component_labels_), or use on_disconnected='connect'"
             )
+
+
+class WeightMethod(GraphMethod):
+    """A method whose coordinates come from weights of neighbours, not from distances."""
+
+    @property
+    def explained_(self) -> None:
+        """None: weights have no energy that coordinates could hold a share of, as distances have."""
+        return

@@ -43,7 +43,7 @@ from lowfold.methods._base import Check, LearnedMetric
 from lowfold.methods._diffusion_coordinates import all_distances, coordinates, faded
 from lowfold.methods._diffusion_metric import diffusion_distances
 from lowfold.methods._fit import Connected, Fit
-from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._graph_method import WeightMethod
 from lowfold.methods._in_blocks import InBlocks
 from lowfold.methods._landmarks import PLACING_WITHIN_REACH, Landmarked, landmark_stages
 from lowfold.methods._losses import Lowered, diffusion
@@ -75,7 +75,7 @@ ROUNDED = 1 + 1e-9  # a distance that was divided and multiplied again
 Weighting = Literal["heat", "binary", "self_tuning", "variable", "precomputed"] | Callable[[Floats], Floats]
 
 
-class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
+class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
     """Embed so that Euclidean distance is diffusion distance: how differently walks from two points spread in time `t`.
 
     Weights k(x, y) are divided by densities, K~_ij = k_ij / (q_i q_j)^alpha, and by degrees, P = D^-1 K~, which is a
@@ -193,7 +193,7 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
         "scale='auto' or weights='binary' hold them, or more n_neighbors",
         "use select='independent', or LTSA, which has no harmonics",
     )
-    checks: ClassVar[tuple[Check, ...]] = (*GraphMethod.checks, options_agree, measure_agrees)
+    checks: ClassVar[tuple[Check, ...]] = (*WeightMethod.checks, options_agree, measure_agrees)
     learned: ClassVar[Mapping[str, LearnedMetric]] = {"diffusion": diffusion_distances}
 
     def _needs(self) -> Needs:
@@ -366,11 +366,6 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, GraphMethod):
             None if measure is None else measure.factors(walk.densities, power_of(self, profile)),
             profile.logs,
         )
-
-    @property
-    def explained_(self) -> None:
-        """None: weights have no energy that coordinates could hold a share of, as distances have."""
-        return
 
     # What else the walk can tell ------------------------------------------------------------------------------------
 

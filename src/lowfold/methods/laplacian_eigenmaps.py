@@ -23,7 +23,7 @@ from lowfold.graph._weights import Weights, laplacian, normalized_laplacian
 from lowfold.kernels._diffusion import DECAY
 from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
 from lowfold.methods._fit import Connected, Fit
-from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._graph_method import WeightMethod
 from lowfold.methods._in_blocks import InBlocks, always
 from lowfold.methods._landmarks import Landmarked, landmark_stages
 from lowfold.methods._losses import SMOOTH, Lowered, harmonic
@@ -40,7 +40,7 @@ from lowfold.spectral._types import Eigenpairs
 LAPLACIANS = ("random_walk", "symmetric", "unnormalized", "naive")
 
 
-class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, GraphMethod):
+class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, WeightMethod):
     """Embed so that near points stay near: minimise 1/2 sum_ij w_ij ||y_i - y_j||^2 with Y'DY = I.
 
     The coordinates are the smoothest functions on the graph: L f = lambda D f with L = D - W, the constant left out.
@@ -152,11 +152,6 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, GraphMet
     def _tuning(self, data: Connected) -> int:
         """The neighbour whose distance is a point's own reach."""
         return int(np.median(data.neighbors.counts)) if data.n_neighbors is None else int(np.median(data.n_neighbors))
-
-    @property
-    def explained_(self) -> None:
-        """None: weights have no energy that coordinates could hold a share of, as distances have."""
-        return
 
     def _weighed(self) -> Weights:
         """The weights that were used, computed anew."""

@@ -24,7 +24,7 @@ from lowfold.kernels._connection import Connection, connection, local_dimensions
 from lowfold.kernels._gaussian import auto_scale, gaussian
 from lowfold.methods._base import LearnedMetric
 from lowfold.methods._fit import Connected, Fit
-from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._graph_method import WeightMethod
 from lowfold.methods._independent import telling_columns, varying
 from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._losses import Lowered, no_loss
@@ -43,7 +43,7 @@ from lowfold.spectral._types import ZERO
 FIELDS = 10  # eigenvectors at least: their pairs, 55, are what coordinates are chosen among
 
 
-class VectorDiffusionMaps(Symmetrized, GraphMethod):
+class VectorDiffusionMaps(Symmetrized, WeightMethod):
     """Embed by how vectors turn when they are carried along paths: points that many paths join in the same way are
     near.
 
