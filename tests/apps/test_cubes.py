@@ -67,13 +67,13 @@ def test_mnf_orders_by_signal_to_noise_where_pca_orders_by_variance() -> None:
 @pytest.mark.parametrize("seed", [21, 22, 23])
 def test_angular_diffusion_features_find_the_materials_in_shade(seed: int) -> None:
     data = scene(seed, shading=0.5)
-    found = cube_features(data.cube, "diffusion", 2, n_neighbors=15)
+    found = cube_features(data.cube, "diffusion", 2)
     assert adjusted_rand_score(data.labels, cluster_map(found, 3).ravel()) > 0.85
 
 
 def test_a_method_fitted_on_a_sample_is_extended_to_every_cell() -> None:
     data = scene(5, shading=0.5)
-    some = cube_features(data.cube, "diffusion", 2, n_neighbors=15, sample=500)
+    some = cube_features(data.cube, "diffusion", 2, sample=500)
     assert np.isfinite(some.cube.values).all()
     assert adjusted_rand_score(data.labels, cluster_map(some, 3).ravel()) > 0.8
     with pytest.raises(InvalidInput, match="lead back"):

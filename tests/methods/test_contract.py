@@ -254,6 +254,7 @@ def test_normalizations(name: str) -> None:
     assert np.allclose(natural @ fitted, orthonormal, atol=1e-8), "not one linear map"
 
 
+@pytest.mark.filterwarnings("ignore:MVU of 800 points")  # which takes a while, and says so
 @pytest.mark.parametrize("name", NAMES)
 def test_pickle_is_linear_in_the_points(name: str) -> None:
     small, large = (len(pickle.dumps(fit(name, data(name, n)))) for n in (200, 800))

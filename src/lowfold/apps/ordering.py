@@ -142,7 +142,7 @@ def reveal(
     --------
     >>> import lowfold
     >>> disks = lowfold.datasets.word_images(200, random_state=0)
-    >>> lowfold.apps.reveal(disks.X, known=disks.parameters, n_neighbors=8).coordinates.shape
+    >>> lowfold.apps.reveal(disks.X, known=disks.parameters).coordinates.shape
     (200, 2)
     """
     model = model_of(method, n_components, parameters)
