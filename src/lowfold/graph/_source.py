@@ -48,9 +48,9 @@ class Points:
         X = self.X if X is None else X
         return np.ascontiguousarray(self.metric.feature_map(X if X.dtype.kind == "f" else X.astype(np.float64)))
 
-    def owned(self, given: Any) -> Points:
+    def owned(self, given: Any, n_jobs: int | None = None) -> Points:
         """With rows of its own where they are the caller's array, which may change; a memory map stays one."""
-        return Points(_own(self.X, given), self.metric)
+        return Points(_own(self.X, given, n_jobs), self.metric)
 
     def subset(self, rows: NDArray[np.int64]) -> Points:
         return Points(self.X[rows], self.metric)
@@ -73,7 +73,7 @@ class Blocks:
     def n(self) -> int:
         return int(self.rows.shape[0])
 
-    def owned(self, given: Any) -> Blocks:
+    def owned(self, given: Any, n_jobs: int | None = None) -> Blocks:
         """Itself: the rows are not the caller's arrays."""
         return self
 
@@ -99,7 +99,7 @@ class Sheet(Points):
     turns: Floats
     marks: NDArray[np.int64]
 
-    def owned(self, given: Any) -> Sheet:
+    def owned(self, given: Any, n_jobs: int | None = None) -> Sheet:
         """Itself: its rows were taken out of the caller's."""
         return self
 
@@ -124,9 +124,9 @@ class Pairs:
     def n(self) -> int:
         return int(self.distances.shape[0])
 
-    def owned(self, given: Any) -> Pairs:
+    def owned(self, given: Any, n_jobs: int | None = None) -> Pairs:
         """With a matrix of its own where it is the caller's."""
-        return Pairs(_own(self.distances, given))
+        return Pairs(_own(self.distances, given, n_jobs))
 
     def subset(self, rows: NDArray[np.int64]) -> Pairs:
         return Pairs(self.distances[np.ix_(rows, rows)])
@@ -142,7 +142,7 @@ class Measured:
     def n(self) -> int:
         return self.pairs.n
 
-    def owned(self, given: Any) -> Measured:
+    def owned(self, given: Any, n_jobs: int | None = None) -> Measured:
         """Itself: the pairs were copied when they were read."""
         return self
 
@@ -153,14 +153,14 @@ class Measured:
 Source = Points | Blocks | Pairs | Measured
 
 
-def _own(array: Points64, given: Any) -> Points64:
+def _own(array: Points64, given: Any, n_jobs: int | None) -> Points64:
     if not copied(array, given):
         return array
     if not isinstance(array, np.ndarray):
         return array.copy()
     own = np.empty_like(array)
     parts = row_slices(len(array), max(1, array.size // max(len(array), 1)))
-    run_blocks(lambda i: np.copyto(own[parts[i]], array[parts[i]]), len(parts))
+    run_blocks(lambda i: np.copyto(own[parts[i]], array[parts[i]]), len(parts), n_jobs=n_jobs)
     return own
 
 

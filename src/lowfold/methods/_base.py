@@ -96,7 +96,7 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             run = replace(self._run(), watch=watch)
             fit = self._embed(data, run)
             if self.keeps_data and data.source is not None:
-                data = replace(data, source=data.source.owned(X))
+                data = replace(data, source=data.source.owned(X, run.n_jobs))
             fit = with_inverse(fit, data.source if self.keeps_data else None, run)
             self._keep(fit, data)
         return self

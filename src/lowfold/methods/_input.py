@@ -98,7 +98,7 @@ def read_points(
             accept_sparse="csr" if sparse else False,
             allow_nd=nd,
             ensure_min_samples=least,
-            ensure_all_finite="allow-nan" if gaps else not _sums_up(X),
+            ensure_all_finite="allow-nan" if gaps else not _sums_up(X, getattr(estimator, "n_jobs", None)),
         )
     if hasattr(checked, "tocsr"):
         check_range(checked.data[:, None])
@@ -107,8 +107,8 @@ def read_points(
     return np.asarray(checked)
 
 
-def _sums_up(X: Any) -> bool:
-    """Whether X is a large array that needs no further look for NaN: its sum, taken on all processors, is finite."""
+def _sums_up(X: Any, n_jobs: int | None) -> bool:
+    """Whether X is a large array that needs no further look for NaN: its sum, taken by several threads, is finite."""
     if not isinstance(X, np.ndarray) or X.dtype not in FLOATS or X.size < LARGE or X.ndim < 2:
         return False
     parts = row_slices(len(X), X.size // len(X))
@@ -118,7 +118,7 @@ def _sums_up(X: Any) -> bool:
         with np.errstate(over="ignore", invalid="ignore"):
             sums[i] = X[parts[i]].sum()
 
-    run_blocks(work, len(parts))
+    run_blocks(work, len(parts), n_jobs=n_jobs)
     return bool(np.isfinite(sums).all())
 
 
