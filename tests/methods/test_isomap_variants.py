@@ -123,6 +123,25 @@ def test_triangulation_by_its_formula() -> None:
     assert np.allclose(Y * signs, model.embedding_, atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", [3, 4])
+def test_new_points_meet_the_same_landmarks_with_and_without_a_table(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few new points are searched for; more than the landmarks make a table that all later ones use."""
+    X = lowfold.datasets.swiss_roll(900, random_state=seed).X
+    model = lowfold.LandmarkIsomap(2, n_neighbors=8, landmarks=60).fit(X[:700])
+    few = model.transform(X[700:720])
+    with monkeypatch.context() as never:
+        never.setattr("lowfold.methods._placing.geodesics.HELD", 0.0)
+        searched = model.transform(X[700:])
+    tabled = model.transform(X[700:])
+    never_again = "lowfold.methods._placing.geodesics.seeded_geodesics"
+    monkeypatch.setattr(never_again, lambda *given, **named: pytest.fail("searched although there is a table"))
+    assert np.array_equal(tabled, searched)
+    assert np.array_equal(tabled[:20], few)
+    assert np.array_equal(model.transform(X[700:720]), few)
+
+
 def test_landmark_choices() -> None:
     X = np.random.default_rng(0).normal(size=(200, 2))
     source = lowfold.graph.Points(X, resolve_metric("euclidean", None, X))

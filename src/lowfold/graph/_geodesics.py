@@ -16,7 +16,7 @@ from lowfold.graph._dijkstra import floyd_warshall
 from lowfold.graph._foreign import as_graph
 from lowfold.graph._geodesic_gram import Unheld
 from lowfold.graph._minplus import PathFactor
-from lowfold.graph._paths import path_factor, seeded_paths, shortest_paths
+from lowfold.graph._paths import Table, path_factor, path_table, seeded_paths, shortest_paths
 from lowfold.graph._types import Graph, Neighbors
 
 BESIDE = 1.05  # of the matrix's bytes: what searches and batches hold beside it
@@ -189,3 +189,16 @@ def seeded_geodesics(
         dtype=geodesic_dtype(graph.n),
         n_jobs=run.n_jobs,
     )
+
+
+def geodesic_table(graph: Graph, targets: NDArray[np.int64], *, run: Run | None = None) -> Table:
+    """Geodesics from every vertex to the targets."""
+    dtype = geodesic_dtype(graph.n)
+    n_jobs = (run or Run()).n_jobs
+    return path_table(graph.indptr, graph.indices, graph.lengths, targets, dtype=dtype, n_jobs=n_jobs)
+
+
+def tabled_geodesics(table: Table, seeds: Neighbors, *, run: Run) -> NDArray[np.floating]:
+    """`seeded_geodesics` to the targets of the table: nothing is searched any more."""
+    dtype = geodesic_dtype(len(table.known))
+    return table.seeded(seeds.indptr, seeds.indices, seeds.distances, dtype=dtype, n_jobs=run.n_jobs)

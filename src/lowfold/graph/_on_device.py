@@ -256,10 +256,10 @@ def seeded_rows(
         found = search.rows(seeds.indptr, seeds.indices, seeds.distances, dtype)
         return found if targets is None else found[:, targets]
     ends = np.unique(seeds.indices)
-    known = search.rows(*_single(targets), np.dtype(np.float64))[:, ends]
+    known = np.ascontiguousarray(search.rows(*_single(targets), np.dtype(np.float64))[:, ends].T)
     starts = np.rint(seeds.distances / search.units.unit) * search.units.unit
     out = np.empty((seeds.n, len(targets)), dtype)
-    return through_seeds(seeds.indptr, np.searchsorted(ends, seeds.indices), starts, known, out)
+    return through_seeds(seeds.indptr, np.searchsorted(ends, seeds.indices), starts, known, out, n_jobs=run.n_jobs)
 
 
 class _Sources:

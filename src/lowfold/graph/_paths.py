@@ -16,7 +16,7 @@ of the result, and distances along undirected edges are symmetric.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -25,7 +25,7 @@ from scipy.sparse.csgraph import dijkstra as csgraph_dijkstra
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import ready
-from lowfold._core.parallel import Progress, block_slices
+from lowfold._core.parallel import Progress, block_slices, run_blocks
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._dijkstra import checked_vertices
 from lowfold.graph._minplus import PathFactor, count_work, factorise, worthwhile
@@ -35,7 +35,7 @@ from lowfold.graph._sweeps import dijkstra_each, local, sweep
 # The longest edge that float32 refuses as too short: it has its full digits above 1.2e-38 only, and edges may be
 # shorter than the longest by many digits. The user is told to rescale before one of them vanishes.
 VANISHING = 1e-25
-SUMS = 2**18  # paths through one seed that are compared at a time
+SUMS = 2**15  # paths through one seed that are compared at a time: with ten seeds 2.6 MB, which a cache holds
 RENUMBERED = 8  # searches from which it pays to renumber the vertices for them, which takes as long as two
 # Sources that fill fewer than four batches lie far apart, and along a graph of many steps they see the vertices in
 # different orders: on a Swiss roll 64 took twice as long in sweeps, in a cube of four dimensions a third.
@@ -151,27 +151,77 @@ def seeded_paths(
     task = make_task(edges, seeds, columns, result.dtype, *ask)
     if columns is None or len(columns) >= len(result) or limit < math.inf:
         return _solve(task, result)
-    ends = np.unique(seeds.indices)
-    turned = task.edges if task.undirected else transpose(task.edges)
-    first = _single(columns)
-    first = first._replace(lengths=first.lengths.astype(task.units.dtype))
-    known = _solve(task._replace(edges=turned, seeds=first, columns=ends), np.empty((len(columns), len(ends))))
+    ends: NDArray[np.int32] = np.unique(seeds.indices)
+    known = np.ascontiguousarray(_backwards(task, columns, ends).T)
     starts = np.where(task.seeds.lengths < task.units.far, task.seeds.lengths * task.units.unit, np.inf)
-    return through_seeds(seeds.indptr, np.searchsorted(ends, seeds.indices), starts, known, result)
+    return through_seeds(seeds.indptr, np.searchsorted(ends, seeds.indices), starts, known, result, n_jobs=n_jobs)
+
+
+class Table(NamedTuple):
+    """Distances from every vertex (rows) to some targets (columns), whole multiples of `unit`: what all points outside
+    of the graph have in common.
+    """
+
+    known: AnyFloats
+    unit: float
+
+    def seeded(
+        self, indptr: NDArray[Any], seeds: NDArray[np.integer], lengths: Floats, *, dtype: DTypeLike, n_jobs: int | None
+    ) -> AnyFloats:
+        """`seeded_paths` to the targets, with the same bits unless a seed is so far off that it needs other units."""
+        starts = np.rint(lengths / self.unit) * self.unit
+        out = np.empty((len(indptr) - 1, self.known.shape[1]), dtype)
+        return through_seeds(indptr, seeds, starts, self.known, out, n_jobs=n_jobs)
+
+
+def path_table(
+    indptr: ArrayLike,
+    indices: ArrayLike,
+    lengths: ArrayLike,
+    targets: Ints,
+    *,
+    dtype: DTypeLike,
+    n_jobs: int | None = None,
+) -> Table:
+    """Paths from everywhere to the targets, in the units of distances of `dtype`."""
+    edges = _checked_edges(indptr, indices, lengths, dtype)
+    columns = checked_vertices(targets, len(edges.indptr) - 1, "targets").astype(np.int32)
+    task = make_task(edges, _single(columns), None, np.dtype(dtype), math.inf, "auto", n_jobs, None)
+    return Table(np.ascontiguousarray(_backwards(task, columns, None).T), task.units.unit)
+
+
+def _backwards(task: Task, targets: NDArray[np.int32], ends: NDArray[np.int32] | None) -> AnyFloats:
+    """Distances to the targets (rows) from `ends` (columns; None: every vertex), searched from the targets."""
+    n = len(task.edges.indptr) - 1
+    turned = task.edges if task.undirected else transpose(task.edges)
+    first = _single(targets)
+    first = first._replace(lengths=first.lengths.astype(task.units.dtype))
+    out = np.empty((len(targets), n if ends is None else len(ends)))
+    return _solve(task._replace(edges=turned, seeds=first, columns=ends), out)
 
 
 def through_seeds(
-    indptr: NDArray[Any], seeds: NDArray[np.integer], starts: Floats, known: AnyFloats, out: AnyFloats
+    indptr: NDArray[Any],
+    seeds: NDArray[np.integer],
+    starts: Floats,
+    known: AnyFloats,
+    out: AnyFloats,
+    *,
+    n_jobs: int | None = None,
 ) -> AnyFloats:
-    """out[r, t] = min over the seeds of r of their start + known[t, seed]. In whole units, so that sums are exact."""
-    known = np.ascontiguousarray(known.T)
+    """out[r, t] = min over the seeds of r of their start + known[seed, t]. In whole units, so that sums are exact."""
     held = np.flatnonzero(np.diff(indptr))
     out[np.diff(indptr) == 0] = np.inf
-    for part in block_slices(len(held), max(1, SUMS // max(known.shape[1], 1))):
-        rows = held[part]
+    parts = block_slices(len(held), max(1, SUMS // max(known.shape[1], 1)))
+
+    def work(i: int) -> None:
+        rows = held[parts[i]]
         mine = slice(indptr[rows[0]], indptr[rows[-1] + 1])
-        sums = starts[mine, None] + known[seeds[mine]]
+        sums = known[seeds[mine]]
+        sums += starts[mine, None]
         out[rows] = np.minimum.reduceat(sums, indptr[rows] - indptr[rows[0]], axis=0)
+
+    run_blocks(work, len(parts), n_jobs=n_jobs)
     return out
 
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.memory import fits
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph._geodesics import seeded_geodesics
-from lowfold.graph._types import Neighbors
+from lowfold.graph._geodesics import geodesic_table, seeded_geodesics, tabled_geodesics
+from lowfold.graph._paths import Table
+from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods._fit import Extension, Looks, Queries, Trained
 from lowfold.methods._placing.maps import gram_coordinates
 
 ROWS = 30_000_000  # geodesics of a block of new points, 240 MB: each block prepares the graph's batches anew
+HELD = 1 / 8  # of the budget: geodesics from all points to the landmarks that a model may keep for the next new points
 MADE_BY_SHIFT = 1e-8  # of the eigenvalue: what the shift leaves of it is the rounding of the difference
 
 
@@ -40,7 +44,7 @@ class LandmarkRow(Extension):
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         graph, found = trained.edges, self.lengths(found)
         if self.landmarks is not None:
-            return self.coordinates(seeded_geodesics(graph, found, self.landmarks, run=run))
+            return self.coordinates(_to_landmarks(self, self.landmarks, graph, found, run))
         out = np.empty((found.n, len(self.values)))
         for part in block_slices(found.n, max(1, ROWS // graph.n)):
             rows = seeded_geodesics(graph, found.take(np.arange(part.start, part.stop)), run=run)
@@ -77,6 +81,24 @@ class LandmarkRow(Extension):
         mean = np.where(mean > 0, mean, self.factors.min())
         product = mean[found.rows()] * self.factors[found.indices]
         return Neighbors(found.indptr, found.indices, found.distances / np.sqrt(product), found.n_points, found.recall)
+
+
+_tables: WeakKeyDictionary[LandmarkRow, Table] = WeakKeyDictionary()
+
+
+def _to_landmarks(
+    row: LandmarkRow, landmarks: NDArray[np.int64], graph: Graph, found: Neighbors, run: Run
+) -> NDArray[np.floating]:
+    """Geodesics of new points to the landmarks. A table of those of all points is made for the first points that are
+    more than the landmarks, and serves all later ones: a stream of blocks searches once.
+    """
+    table = _tables.get(row)
+    worth = found.n >= len(landmarks) and run.device == "cpu"
+    if table is None and worth and fits(8.0 * graph.n * len(landmarks), share=HELD):
+        table = _tables[row] = geodesic_table(graph, landmarks, run=run)
+    if table is None:
+        return seeded_geodesics(graph, found, landmarks, run=run)
+    return tabled_geodesics(table, found, run=run)
 
 
 def triangulate(rows: NDArray[np.floating], row: LandmarkRow, run: Run) -> Floats:
