@@ -84,6 +84,7 @@ CASES: dict[str, Callable[[Any], dict[str, Any]]] = {
 
 GROWTH: dict[str, Callable[[Any], dict[str, Any]]] = {
     "neighbours": neighbours("auto"),
+    "neighbours_wide": neighbours("faiss"),
     "laplacian_eigenmaps": fitted("LaplacianEigenmaps"),
     "diffusion_maps": fitted("DiffusionMaps", n_neighbors=10),
     "landmark_isomap": fitted("Isomap", landmarks=100),
@@ -92,7 +93,7 @@ GROWTH: dict[str, Callable[[Any], dict[str, Any]]] = {
     "nystrom_kernel_pca": fitted("KernelPCA", landmarks=2000),
 }
 """Cases of rows in memory: what is solved on all points or on landmarks."""
-WIDE = ("pca", "nystrom_kernel_pca")  # of 50 columns
+WIDE = ("pca", "nystrom_kernel_pca", "neighbours_wide")  # of 50 columns
 
 
 class Peak:

@@ -35,7 +35,7 @@ from lowfold.methods._losses import SMOOTH, Lowered, smooth
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import MercerKernel, PointMetric, Symmetrized
 from lowfold.methods._placing.maps import Barycentric
-from lowfold.methods._placing.preimages import kernel_rows
+from lowfold.methods._placing.preimages import over_kernel_rows
 from lowfold.methods._stages import Stages, function_stages
 from lowfold.methods._telling import tell_few
 from lowfold.spectral._doors import largest
@@ -178,6 +178,9 @@ class KernelExpansion(Extension):
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         Q = feature_rows(queries)
         out = np.empty((len(Q), self.alpha.shape[1]))
-        for part, rows in kernel_rows(self.kernel, Q, trained.points.X):
+
+        def work(part: slice, rows: Floats) -> None:
             out[part] = rows @ self.alpha - self.offset
+
+        over_kernel_rows(self.kernel, Q, trained.points.X, work, run)
         return out

@@ -35,7 +35,7 @@ from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, chooser, landma
 from lowfold.methods._losses import Lowered, kernel_variance
 from lowfold.methods._parameters import MercerKernel, Solved
 from lowfold.methods._placing.maps import Barycentric
-from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, kernel_rows
+from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, over_kernel_rows
 from lowfold.methods._stages import Stages, tile_stages
 from lowfold.methods._telling import tell_few
 from lowfold.spectral._doors import largest
@@ -269,8 +269,10 @@ class KernelRow(Extension):
         return "nowhere" if self.kernel.name == "precomputed" else "nearest"
 
     def coordinates(self, rows: Floats) -> Floats:
+        """From k(x, .), which is centred in place."""
         if self.center:
-            rows = rows - rows.mean(axis=1, keepdims=True) - self.row_means + self.row_means.mean()
+            rows -= rows.mean(axis=1, keepdims=True)
+            rows -= self.row_means - self.row_means.mean()
         return self._scaled(rows @ self.vectors)
 
     def _scaled(self, products: Floats) -> Floats:
@@ -299,6 +301,9 @@ class KernelRow(Extension):
         if summed is not None:
             return self._from_sums(*summed)
         out = np.empty((len(Q), len(self.values)))
-        for part, rows in kernel_rows(self.kernel, Q, trained.points.X):
+
+        def work(part: slice, rows: Floats) -> None:
             out[part] = self.coordinates(rows)
+
+        over_kernel_rows(self.kernel, Q, trained.points.X, work, run)
         return out

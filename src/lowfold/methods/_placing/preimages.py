@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.parallel import QUERIED, block_slices
+from lowfold._core.parallel import QUERIED, block_slices, run_blocks
 from lowfold._core.rounding import ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
@@ -19,20 +19,29 @@ from lowfold.kernels._kernel_operator import shifted_rows
 from lowfold.methods._fit import Trained
 from lowfold.methods._placing.maps import Barycentric
 
+PANEL = 2**18  # values of a kernel that a thread makes and uses at a time, 2 MB: they stay in its cache
+LEAST_QUERIES = 64  # in a panel: each shifts the training points again, a pass over them
+SHIFTED = 4096  # training points that a thread copies at a time
 RIDGE_POINTS = 2_000  # a ridge regression solves one system of this size at most
 
 
-def kernel_rows(
-    kernel: Mercer, queries: NDArray[np.floating], X: NDArray[np.floating]
-) -> Iterator[tuple[slice, Floats]]:
-    """Blocks of k(query, training point), with their part of the queries; both centred where k allows."""
+def over_kernel_rows(
+    kernel: Mercer,
+    queries: NDArray[np.floating],
+    X: NDArray[np.floating],
+    work: Callable[[slice, Floats], None],
+    run: Run,
+) -> None:
+    """work(part, k(queries[part], X)) for all parts of the queries, on threads; both centred where k allows."""
     mean = X.mean(axis=0, dtype=np.float64) if kernel.differences else np.zeros(X.shape[1])
-    for part in block_slices(len(queries), max(1, QUERIED // len(X))):
-        q = shifted_rows(queries[part], mean)
-        out = np.empty((len(q), len(X)))
-        for columns in block_slices(len(X), 4096):
-            out[:, columns] = kernel(q, shifted_rows(X[columns], mean))
-        yield part, out
+    parts = block_slices(len(queries), max(LEAST_QUERIES, PANEL // len(X)))
+
+    def one(i: int) -> None:
+        q = shifted_rows(queries[parts[i]], mean)
+        columns = [kernel(q, shifted_rows(X[some], mean)) for some in block_slices(len(X), SHIFTED)]
+        work(parts[i], columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1))
+
+    run_blocks(one, len(parts), n_jobs=run.n_jobs)
 
 
 def _points(trained: Trained) -> NDArray[np.floating]:
