@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.run import Run
-from lowfold._core.types import Floats, Ints
+from lowfold._core.types import AnyFloats, Floats, Ints
+from lowfold.graph._farthest import farthest_points
 from lowfold.graph._foreign import as_graph
 from lowfold.graph._geodesics import geodesics
-from lowfold.graph._source import Blocks, Measured, Pairs, Source
+from lowfold.graph._source import Blocks, Measured, Pairs, Points, Source
 from lowfold.graph._types import Graph
 
 LANDMARK_RULES = ("maxmin", "random", "kmeans++")
@@ -40,6 +41,10 @@ def choose_landmarks(
         return np.sort(run.rng.choice(n, m, replace=False))
     chosen = np.empty(m, dtype=np.int64)
     chosen[0] = run.rng.integers(n)
+    F = _centred(where) if rule == "maxmin" and run.device == "cpu" else None
+    if F is not None:
+        with run.stage("landmarks") as progress:
+            return np.sort(farthest_points(F, int(chosen[0]), m, progress))
     nearest, row = np.full(n, np.inf), distance_rows(where, run)
     with run.stage("landmarks") as progress:
         for i in range(1, m):
@@ -83,9 +88,7 @@ def distance_rows(where: Source | Graph, run: Run) -> Callable[[int], Floats]:
         raise InvalidInput("rows in blocks: every landmark would be another pass; choose among a sample of them")
     if where.metric.feature_map is None:
         return lambda i: where.rows(where.X[i : i + 1])[0]
-    F = where.features()
-    F = F - F.mean(axis=0, dtype=np.float64).astype(F.dtype)
-    finish = where.metric.finish
+    F, finish = _shifted(where), where.metric.finish
     if run.device != "cpu" and finish is None:
         from lowfold.graph._on_device import rows_of_distances
 
@@ -99,6 +102,17 @@ def distance_rows(where: Source | Graph, run: Run) -> Callable[[int], Floats]:
         return d if finish is None else np.asarray(finish(d), dtype=np.float64)
 
     return row
+
+
+def _centred(where: Source | Graph) -> AnyFloats | None:
+    """The points in a space where Euclidean distances are those of the source; None where there is none."""
+    euclidean = isinstance(where, Points) and where.metric.feature_map is not None and where.metric.finish is None
+    return _shifted(where) if isinstance(where, Points) and euclidean else None
+
+
+def _shifted(where: Points) -> AnyFloats:
+    F = where.features()
+    return np.asarray(F - F.mean(axis=0, dtype=np.float64).astype(F.dtype))
 
 
 def _measured_row(where: Measured, i: int) -> Floats:
