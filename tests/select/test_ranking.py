@@ -42,6 +42,16 @@ def test_the_linear_map_gives_edges_their_lengths():
     )
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_two_points_that_nearly_coincide_do_not_spoil_the_map(seed):
+    X, P = _strip(seed)
+    X[1], P[1] = X[0], P[0]
+    X[1, 1] += 1e-3
+    apart = P / P.std(axis=0)
+    apart[1] += 0.05  # where all else is right
+    assert _area(X, apart) == pytest.approx(_area(X, P), abs=0.02)
+
+
 def test_standard_errors_are_those_of_the_draw():
     X = datasets.swiss_roll(900, random_state=5).X
     Y = X[:, [0, 2]]

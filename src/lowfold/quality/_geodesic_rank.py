@@ -33,17 +33,21 @@ def reference_graph(view: NeighborhoodView, run: Run) -> tuple[Graph, Ints]:
 def fitted_to_edges(Y: NDArray[np.floating], graph: Graph) -> Floats:
     """Y mapped linearly so that |y_i - y_j| = length on the edges: the metric M of dy^T M dy by least squares of
     relative errors, negative directions left out. A coordinate that tells nothing of lengths gets none.
+
+    Errors are relative to length^2 + median^2: two points that nearly coincide, and lie a little apart in a picture
+    that is right everywhere else, would outweigh all other edges.
     """
     edges = graph.edges()
-    lengths = graph.lengths[graph.rows() < graph.indices]
-    kept = lengths > 0
+    squares = np.square(graph.lengths[graph.rows() < graph.indices])
     size = Y.std(axis=0)
     Z = np.asarray(Y, dtype=np.float64) / np.where(size > 0, size, 1.0)
-    step = Z[edges[kept, 0]] - Z[edges[kept, 1]]
+    step = Z[edges[:, 0]] - Z[edges[:, 1]]
     d = Z.shape[1]
     a, b = np.triu_indices(d)
-    terms = step[:, a] * step[:, b] * np.where(a == b, 1.0, 2.0) / lengths[kept, None] ** 2
+    terms = step[:, a] * step[:, b] * np.where(a == b, 1.0, 2.0)
+    unit = squares + np.median(squares)
+    unit = np.where(unit > 0, unit, 1.0)  # where most points coincide
     M = np.zeros((d, d))
-    M[a, b] = M[b, a] = np.linalg.lstsq(terms, np.ones(len(terms)), rcond=None)[0]
+    M[a, b] = M[b, a] = np.linalg.lstsq(terms / unit[:, None], squares / unit, rcond=None)[0]
     values, vectors = stacked_eigh(M)
     return np.asarray(Z @ (vectors * np.sqrt(np.maximum(values, 0.0))))
