@@ -43,7 +43,7 @@ from lowfold.methods._parameters import Distances, Seeded
 from lowfold.methods._placing.maps import Barycentric, Impossible
 from lowfold.methods._stages import FLOAT, Stage, Stages, read_stage
 from lowfold.optimize._descend import descend_rows, polish_rows
-from lowfold.optimize._momentum import SWITCH, Layout, default_momentum, momentum_descent
+from lowfold.optimize._momentum import FAST, SLOW, SWITCH, Layout, momentum_descent
 from lowfold.optimize._neighbor import Affinities, SparseAffinities, row_divergence, tails
 from lowfold.optimize._on_device import affinity_bytes
 
@@ -124,15 +124,22 @@ class NeighborEmbedding(Distances, Seeded, Method):
         None,
         Real(0, 1, open_high=True),
         Function("alpha(t)"),
-        Null("0.5, from iteration 250 on 0.8"),
-        "alpha(t), a number or a function of the iteration. None is 0.5, from iteration 250 on 0.8.",
+        Null("0.5, from iteration 250 on 0.8; 0.8 and 0.9 in TSNE"),
+        "alpha(t), a number or a function of the iteration. None is 0.5, from iteration 250 on 0.8; in TSNE 0.8, then "
+        "0.9.",
     )
     gains: bool = param(
-        False, Flag(), "Let every coordinate's step grow while its gradient keeps its sign and shrink when it turns."
+        True,
+        Flag(),
+        "Let every coordinate's step grow while its gradient keeps its sign and shrink when it turns: the same cost in "
+        "half the iterations or fewer. False is the text's algorithm.",
     )
     max_iter: int = param(1000, Int(1), "Iterations at most.")
     min_grad_norm: float = param(
-        1e-07, Real(0), "Stop below this norm of the gradient, relative to a layout of norm below 1."
+        1e-07,
+        Real(0),
+        "Stop below this norm of the gradient (in SNE, whose cost is a sum over points, n times as much), relative to "
+        "a layout of norm below 1.",
     )
     n_iter_without_progress: int = param(
         300, Int(1), "Stop after as many iterations without a lower cost. It is looked at every 50."
@@ -145,6 +152,8 @@ class NeighborEmbedding(Distances, Seeded, Method):
     )
 
     student: ClassVar[bool] = False
+    schedule: ClassVar[tuple[float, float]] = (SLOW, FAST)  # momentum before and from iteration 250 on
+    summed: ClassVar[bool] = False  # the cost is a sum over points, and so large is its gradient
     early_exaggeration_iter: Any = fixed(default=SWITCH, init=False)
     dof: Any = fixed(default=1.0, init=False)
 
@@ -212,7 +221,7 @@ class NeighborEmbedding(Distances, Seeded, Method):
                 gains=self.gains,
                 exaggeration=float(self.early_exaggeration),
                 exaggeration_iter=self.early_exaggeration_iter,
-                min_grad_norm=self.min_grad_norm,
+                min_grad_norm=self.min_grad_norm * (len(first) if self.summed else 1),
                 patience=self.n_iter_without_progress,
                 callback=self.callback,
                 progress=progress,
@@ -225,7 +234,8 @@ class NeighborEmbedding(Distances, Seeded, Method):
 
     def _momentum(self) -> Callable[[int], float]:
         if self.momentum is None:
-            return default_momentum
+            slow, fast = self.schedule
+            return lambda t: slow if t < SWITCH else fast
         given = self.momentum
         return (lambda t: float(given(t))) if callable(given) else (lambda t: float(given))
 

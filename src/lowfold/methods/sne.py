@@ -57,6 +57,7 @@ class SNE(NeighborEmbedding):
     )
 
     student: ClassVar[bool] = False
+    summed: ClassVar[bool] = True
 
     def _affinities(self, data: Data, perplexity: float, run: Run) -> Affinities:
         return dense_affinities(data, perplexity, "sum", run)

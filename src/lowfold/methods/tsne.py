@@ -12,7 +12,7 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.extras import load_extra
-from lowfold._core.limits import Choice, Flag, Int, Null, Real, RealArray
+from lowfold._core.limits import Choice, Int, Null, Real, RealArray
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold.graph._source import AFFINITY
@@ -30,6 +30,9 @@ from lowfold.methods._neighbor_embedding import NeighborEmbedding
 from lowfold.methods._parameters import Affinities as WeightsOrDistances
 from lowfold.optimize._neighbor import Affinities, FFTCost, SparseAffinities, TSNECost
 
+# Momentum before and from iteration 250 on. Of rolls, digits, clusters and normal points the divergence is lower after
+# 750 iterations with these than after 1,000 with the 0.5 and 0.8 of the text.
+SCHEDULE = (0.8, 0.9)
 METHODS = ("auto", "exact", "neighbors", "fft")
 
 
@@ -115,7 +118,8 @@ class TSNE(WeightsOrDistances, NeighborEmbedding):
         12.0,
         Real(1),
         "P is multiplied by it for the first iterations, so that clusters form early; then it falls to 1 in 100 more, "
-        'so that sheets unfold. 1 is the text\'s algorithm (with init="random", gains=False).',
+        'so that sheets unfold. 1 is the text\'s algorithm (with init="random", gains=False, momentum=lambda t: 0.5 if '
+        "t < 250 else 0.8).",
     )
     early_exaggeration_iter: int = param(250, Int(0), "Iterations with all of the early exaggeration.")
     learning_rate: float | str = param(
@@ -126,11 +130,10 @@ class TSNE(WeightsOrDistances, NeighborEmbedding):
         "gradient of the size 1/n, divided by the exaggeration while there is one, but 50 at least; "
         "`learning_rate_` has the last.",
     )
-    gains: bool = param(
-        True, Flag(), "Let every coordinate's step grow while its gradient keeps its sign and shrink when it turns."
-    )
+    max_iter: int = param(750, Int(1), "Iterations at most.")
 
     student: ClassVar[bool] = True
+    schedule: ClassVar[tuple[float, float]] = SCHEDULE
 
     checks: ClassVar[tuple[Check, ...]] = (*NeighborEmbedding.checks, _method_fits)
 

@@ -16,41 +16,73 @@ import numpy as np
 
 from lowfold._core.parallel import block_slices
 from lowfold._core.rounding import NO_DIVISOR
-from lowfold._core.types import Floats
+from lowfold._core.types import AnyFloats, Floats
 
-ROWS = 128  # of a panel: with some hundred columns it stays in the second cache. Threads only wait for each other here.
+ROWS = 100  # of a panel: with some hundred columns it stays in the second cache. Threads only wait for each other here.
+# Squared norms up to which squared distances in float32 err by 1e-3 at most, beside the 1 that is added to them, and
+# gradients by 5e-5; beyond, they are made in float64. The layouts of Gaussian weights stay far below.
+NEAR = 4_000.0
+LEAST = -80.0  # exponents: below, float32 comes near numbers that it does not hold with all digits, and slow ones
+LONELY = 1e-26  # the mass of a point that is so far from all others that its shares of them are not in float32
 
 
 @dataclass(frozen=True, eq=False)
 class Panels:
-    """P (n, n), symmetric, and sums over its pairs; of one descent, whose steps share the arrays."""
+    """P (n, n), symmetric, and sums over its pairs; of one descent, whose steps share the arrays.
+
+    `single`: weights and their sums in float32, for gradients; they err by 5e-5 or less of their size.
+    """
 
     P: Floats
+    single: bool = False
+
+    @property
+    def _dtype(self) -> type[np.floating]:
+        return np.float32 if self.single else np.float64
 
     @cached_property
     def _parts(self) -> list[slice]:
         return block_slices(len(self.P), ROWS)
 
     @cached_property
+    def _shares(self) -> list[AnyFloats]:
+        """P in panels."""
+        return [np.ascontiguousarray(self.P[part, part.start :], dtype=self._dtype) for part in self._parts]
+
+    @cached_property
+    def _exact(self) -> Panels:
+        return Panels(self.P)
+
+    @cached_property
     def _masses(self) -> Floats:
         return np.asarray(self.P.sum(axis=1, keepdims=True))
 
     @cached_property
-    def _weights(self) -> list[Floats]:
+    def _weights(self) -> list[AnyFloats]:
         n = len(self.P)
-        return [np.empty((part.stop - part.start, n - part.start)) for part in self._parts]
+        return [np.empty((part.stop - part.start, n - part.start), self._dtype) for part in self._parts]
 
     @cached_property
-    def _spare(self) -> list[Floats]:
-        return [np.empty_like(w) for w in self._weights]
+    def _diagonals(self) -> list[AnyFloats]:
+        """Of the weights, views that can be written to."""
+        return [w.reshape(-1)[: len(w) * w.shape[1] : w.shape[1] + 1] for w in self._weights]
+
+    @cached_property
+    def _held(self) -> Floats:
+        return np.empty(ROWS * len(self.P))
+
+    @cached_property
+    def _spare(self) -> list[AnyFloats]:
+        """One array in the shape of each panel."""
+        return [self._held.view(self._dtype)[: w.size].reshape(w.shape) for w in self._weights]
 
     def student(self, Y: Floats, exaggeration: float) -> Floats:
         """sum_j (e p_ij - q_ij) w_ij (y_i - y_j) with w = 1 / (1 + d^2) and q = w / sum w."""
-        less = 1.0 / max(float(self._weigh(Y, _student).sum()), NO_DIVISOR)
+        less = 1.0 / max(float(self._weigh(Y, _student, 1.0).sum()), NO_DIVISOR)
 
-        def coefficients(b: int) -> Floats:
-            w, out, part = self._weights[b], self._spare[b], self._parts[b]
-            np.multiply(self.P[part, part.start :], exaggeration / less, out=out)
+        def coefficients(b: int) -> AnyFloats:
+            w, out = self._weights[b], self._spare[b]
+            np.multiply(self._shares[b], w.dtype.type(exaggeration / less), out=out)
             out -= w
             out *= w
             return out
@@ -60,57 +92,73 @@ class Panels:
 
     def student_cost(self, Y: Floats) -> tuple[float, float]:
         """sum_ij p_ij log(1 + d_ij^2) and sum_ij w_ij."""
-        masses, cost = self._weigh(Y, _student), 0.0
-        for part, w, logs in zip(self._parts, self._weights, self._spare):
-            np.fill_diagonal(w, 1.0)  # its logarithm is 0
+        masses, cost = self._weigh(Y, _student, 1.0), 0.0
+        for share, w, diagonal, logs in zip(self._shares, self._weights, self._diagonals, self._spare):
+            diagonal[:] = 1.0  # its logarithm is 0
             np.log(w, out=logs)
-            logs *= self.P[part, part.start :]
+            logs *= share
             cost -= float(logs[:, : len(logs)].sum() + 2.0 * logs[:, len(logs) :].sum())
         return cost, max(float(masses.sum()), NO_DIVISOR)
 
     def gaussian(self, Y: Floats, exaggeration: float, *, joint: bool) -> Floats:
         """sum_j (e p_ij - (a_i + a_j) w_ij) (y_i - y_j), w = exp(-d^2), a_i = 1 / sum_j w_ij, or half the joint."""
-        sums = self._weigh(Y, _gaussian)[:, None]
+        sums, d = self._weigh(Y, _gaussian, -1.0)[:, None], Y.shape[1]
+        if self.single and not joint and float(sums.min()) < LONELY:
+            return self._exact.gaussian(Y, exaggeration, joint=joint)
         mass = np.maximum(sums, NO_DIVISOR)
-        a = np.full_like(mass, 0.5 / mass.sum()) if joint else 1.0 / mass
-        got, d = self._products(self._weights.__getitem__, np.hstack([Y, a, a * Y])), Y.shape[1]
-        push = (a * sums + got[:, d : d + 1]) * Y - a * got[:, :d] - got[:, d + 1 :]
-        return exaggeration * self._pull(Y) - push
+        if joint:
+            push = (sums * Y - self._products(self._weights.__getitem__, Y)) / mass.sum()
+        else:
+            a = 1.0 / mass
+            got = self._products(self._weights.__getitem__, np.hstack([Y, a, a * Y]))
+            push = (a * sums + got[:, d : d + 1]) * Y - a * got[:, :d] - got[:, d + 1 :]
+        return np.asarray(exaggeration * self._pull(Y) - push)
 
     def gaussian_cost(self, Y: Floats) -> tuple[float, Floats]:
         """sum_ij p_ij d_ij^2 and sum_j w_ij of each point."""
-        return 2.0 * float((Y * self._pull(Y)).sum()), np.maximum(self._weigh(Y, _gaussian), NO_DIVISOR)
+        return 2.0 * float((Y * self._pull(Y)).sum()), np.maximum(self._weigh(Y, _gaussian, -1.0), NO_DIVISOR)
 
     def _pull(self, Y: Floats) -> Floats:
-        return np.asarray(Y * self._masses - self.P @ Y)
+        return np.asarray(Y * self._masses - self._products(self._shares.__getitem__, Y))
 
-    def _weigh(self, Y: Floats, weigh: Callable[[Floats], None]) -> Floats:
-        """Fill the panels with weights of 1 + d^2, 0 on the diagonal; the sums of each point."""
+    def _weigh(self, Y: Floats, weigh: Callable[[AnyFloats], None], sign: float) -> Floats:
+        """Fill the panels with weights of 1 + d^2, or of -d^2, with 0 on the diagonal; the sums of each point."""
         squares, ones = np.einsum("ik,ik->i", Y, Y)[:, None], np.ones((len(Y), 1))
-        A, B = np.hstack([Y, squares + 1.0, ones]), np.hstack([-2.0 * Y, ones, squares])
+        A = sign * np.hstack([Y, squares + max(sign, 0.0), ones])
+        B = np.hstack([-2.0 * Y, ones, squares])
+        straight = not self.single or float(squares.max()) <= NEAR
+        if straight:
+            A, B = A.astype(self._dtype, copy=False), B.astype(self._dtype, copy=False)
+        one = np.ones(len(Y), self._dtype)
         sums = np.zeros(len(Y))
-        for part, w in zip(self._parts, self._weights):
-            np.matmul(A[part], B[part.start :].T, out=w)
+        for part, w, diagonal in zip(self._parts, self._weights, self._diagonals):
+            made = w if straight else self._held[: w.size].reshape(w.shape)
+            np.matmul(A[part], B[part.start :].T, out=made)
+            if made is not w:
+                w[...] = made
             weigh(w)
-            np.fill_diagonal(w, 0.0)
-            sums[part] += w.sum(axis=1)
-            sums[part.stop :] += w[:, len(w) :].sum(axis=0)
+            diagonal[:] = 0.0
+            sums[part] += w @ one[part.start :]
+            sums[part.stop :] += one[part] @ w[:, len(w) :]
         return sums
 
-    def _products(self, coefficients: Callable[[int], Floats], E: Floats) -> Floats:
-        """C E for a symmetric C in panels."""
-        sums = np.zeros(E.shape)
+    def _products(self, coefficients: Callable[[int], AnyFloats], E: Floats) -> Floats:
+        """C E for a symmetric C in panels, column by column: for few of them BLAS takes half the time so."""
+        columns = np.ascontiguousarray(E.T, dtype=self._dtype)
+        sums = np.zeros(columns.shape)
         for b, part in enumerate(self._parts):
             C = coefficients(b)
-            sums[part] += C @ E[part.start :]
-            sums[part.stop :] += C[:, len(C) :].T @ E[part]
-        return sums
+            for k, e in enumerate(columns):
+                sums[k, part] += C @ e[part.start :]
+                sums[k, part.stop :] += e[part] @ C[:, len(C) :]
+        return sums.T
 
 
-def _student(w: Floats) -> None:
-    np.divide(1.0, w, out=w)
+def _student(w: AnyFloats) -> None:
+    np.divide(w.dtype.type(1), w, out=w)
 
 
-def _gaussian(w: Floats) -> None:
-    np.maximum(w, 1.0, out=w)  # of points at one place rounding leaves less
-    np.exp(np.subtract(1.0, w, out=w), out=w)
+def _gaussian(w: AnyFloats) -> None:
+    if w.dtype == np.float32:
+        np.maximum(w, np.full(w.shape[1], LEAST, w.dtype), out=w)  # NumPy takes twice as long for a number
+    np.exp(w, out=w)
