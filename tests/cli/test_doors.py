@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.abc import MetaPathFinder
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import lowfold
+from lowfold.cli import main
 from lowfold.cli._app import app
 from lowfold.cli._options import named_method
 
@@ -141,3 +145,18 @@ def test_classes_of_three_columns_need_no_number_of_dimensions(birds: Path) -> N
     code, text = run("classify", str(birds), "--label", "kind", "--standardize", "unit")
     assert code == 0
     assert "2" in text
+
+
+class CtrlC(MetaPathFinder):
+    """Comes while the commands are loaded."""
+
+    def find_spec(self, name: str, *_: Any) -> None:
+        if name == "lowfold.cli._app":
+            raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_the_command_loads(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delitem(sys.modules, "lowfold.cli._app")
+    monkeypatch.setattr(sys, "meta_path", [CtrlC(), *sys.meta_path])
+    assert main(["list"]) == 130
+    assert capsys.readouterr().err == "lowfold: interrupted\n"

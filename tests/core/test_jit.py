@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,11 +18,16 @@ class PressesCtrlC:
 
     def __init__(self) -> None:
         self.times = 0
+        self.answered = threading.Event()
 
     def notify(self, event: Any) -> None:
         if event.is_start and self.times == 0:
             self.times += 1
-            signal.raise_signal(signal.SIGINT)
+            main = threading.main_thread().ident
+            assert main is not None
+            signal.pthread_kill(main, signal.SIGINT)
+            if threading.get_ident() != main:  # else the little that is compiled here may be done before it is heard
+                self.answered.wait(10)
 
 
 @pytest.fixture
@@ -55,6 +61,35 @@ def test_it_is_heard_when_the_loop_is_whole(
     assert signal.getsignal(signal.SIGINT) is before
     assert len(twice.signatures) == 1  # made, not torn: the next call compiles nothing
     assert twice(3) == 6
+
+
+def test_words_come_when_another_thread_compiles(
+    pressed: PressesCtrlC, heard: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from lowfold._core.jit import compiled
+    from lowfold._core.parallel import run_blocks
+
+    compiled("lowfold.graph._path_loops")
+    import numba
+
+    @numba.njit  # type: ignore[untyped-decorator]
+    def fourfold(x: int) -> int:
+        return 4 * x
+
+    def work(i: int) -> None:
+        fourfold(i)
+
+    def answer(*_: Any) -> None:
+        pressed.answered.set()
+        raise KeyboardInterrupt
+
+    former = signal.signal(signal.SIGINT, answer)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_blocks(work, 4, n_jobs=2)
+    finally:
+        signal.signal(signal.SIGINT, former)
+    assert "stops when what is being compiled is done" in capsys.readouterr().err
 
 
 def test_a_program_that_ignores_ctrl_c_goes_on_ignoring_it(pressed: PressesCtrlC) -> None:

@@ -40,22 +40,21 @@ class _Clock:
     def __init__(self) -> None:
         self.seconds = 0.0
         self.registered = False
+        self.threads: set[int] = set()  # that are compiling now
         self._depth = threading.local()
 
     def on_start(self, event: Any) -> None:
         depth = getattr(self._depth, "now", 0)
         if depth == 0:
+            self.threads.add(threading.get_ident())
             self._depth.start = time.perf_counter()
         self._depth.now = depth + 1
 
     def on_end(self, event: Any) -> None:
         self._depth.now -= 1
         if self._depth.now == 0:
+            self.threads.discard(threading.get_ident())
             self.seconds += time.perf_counter() - self._depth.start
-
-    def running(self) -> bool:
-        """Whether this thread is compiling."""
-        return getattr(self._depth, "now", 0) > 0
 
     def notify(self, event: Any) -> None:
         """Called by Numba."""
@@ -101,8 +100,8 @@ class _Shield:
                 signal.signal(signal.SIGINT, self._hold)
 
     def _hold(self, number: int, frame: FrameType | None) -> None:
-        if self._held is None and _clock.running():
-            sys.stderr.write("lowfold: stops when what is being compiled is done, in a few seconds\n")
+        if self._held is None:
+            tell_compiling()
         self._held = number, frame
 
     def _leave(self) -> None:
@@ -116,6 +115,12 @@ class _Shield:
 
 _clock = _Clock()
 _shield = _Shield()
+
+
+def tell_compiling() -> None:
+    """Why Ctrl-C is not answered at once, where some thread is compiling."""
+    if _clock.threads:
+        sys.stderr.write("lowfold: stops when what is being compiled is done, in a few seconds\n")
 
 
 def compile_seconds() -> float:

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.jit import tell_compiling
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -97,9 +98,11 @@ def run_blocks(
     pool = _pool(jobs)
     # Only a few blocks are handed out at a time, so that an exception or Ctrl-C leaves little to wait for.
     waiting = iter(range(n_blocks))
-    pending = {pool.submit(inside, i) for _, i in zip(range(2 * jobs), waiting, strict=False)}
+    pending: set[Future[None]] = set()
     done_count = 0
     try:
+        for _, i in zip(range(2 * jobs), waiting, strict=False):
+            pending.add(pool.submit(inside, i))
         while pending:
             done, pending = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
@@ -110,9 +113,11 @@ def run_blocks(
                     pending.add(pool.submit(inside, following))
             if progress is not None:
                 progress(done_count / n_blocks)
-    except BaseException:
+    except BaseException as error:
         for future in pending:
             future.cancel()
+        if isinstance(error, KeyboardInterrupt):
+            tell_compiling()
         wait(pending)  # no block goes on writing after the caller has been told
         raise
 
