@@ -10,6 +10,7 @@ import pytest
 import lowfold
 from lowfold._core.errors import InvalidInput, ScaleWarning
 from lowfold.datasets import read
+from lowfold.metrics import _scales as scales
 from lowfold.metrics._scales import uneven_columns
 
 
@@ -26,12 +27,45 @@ def test_names_say_what_is_a_table() -> None:
     assert "'mass_g' spreads" in uneven_columns(X, NAMES)
     assert "column 2 spreads" in uneven_columns(X)
     assert uneven_columns(X[:, :2], NAMES[:2]) is None
-    assert uneven_columns(X, ["pixel1", "pixel2", "pixel3"]) is None
+    assert "'x3' spreads" in uneven_columns(X, ["x1", "x2", "x3"])  # of a file without names
+    assert uneven_columns(X - X.min(axis=0), ["pixel1", "pixel2", "pixel3"]) is None
     assert uneven_columns(np.random.default_rng(0).normal(size=(20, 100)) * np.linspace(0, 9, 100)) is None
 
 
+def test_an_array_of_several_units_warns_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scales, "_told", [])
+    with pytest.warns(ScaleWarning, match="column 2 spreads .* times as much as column 1"):
+        lowfold.PCA(2).fit(birds())
+    lowfold.Isomap(2).fit(birds())  # warnings are errors here
+
+
+def _scores(rng: np.random.Generator) -> np.ndarray:
+    return lowfold.PCA(5).fit_transform(rng.normal(size=(80, 9)) * 3.0 ** -np.arange(9))
+
+
+def _spectra(rng: np.random.Generator) -> np.ndarray:
+    wave, height = np.linspace(-2, 2, 40), rng.uniform(0.5, 1, (60, 1))
+    return 0.02 + height * np.exp(-(wave**2)) + 1e-3 * rng.normal(size=(60, 40))
+
+
+KINDS = {
+    "scores": _scores,
+    "spectra": _spectra,
+    "pixels": lambda rng: np.floor(rng.random((60, 16)) * np.geomspace(1.2, 256, 16)),
+    "one-hot": lambda rng: np.eye(4)[rng.choice(4, 400, p=[0.94, 0.02, 0.02, 0.02])] * [1, 1, 30, 1],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_arrays_of_one_kind_do_not_warn(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scales, "_told", [])
+    X = KINDS[kind](np.random.default_rng(1))
+    assert uneven_columns(X) is not None
+    scales.tell_scales_of_fit(X)
+
+
 @pytest.mark.extra("pandas")
-def test_a_frame_of_uneven_columns_warns_and_an_array_does_not() -> None:
+def test_a_frame_of_uneven_columns_warns() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(birds(), columns=NAMES)
     with pytest.warns(ScaleWarning, match="'mass_g' spreads .* times as much as column 'depth_mm'"):
@@ -41,7 +75,6 @@ def test_a_frame_of_uneven_columns_warns_and_an_array_does_not() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", ScaleWarning)
-        lowfold.PCA(2).fit(birds())
         lowfold.ICA(2).fit(frame)
         lowfold.ClassicalMDS(2, metric="mahalanobis").fit(frame)
         lowfold.PCA(2).fit((frame - frame.mean()) / frame.std())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
@@ -11,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from lowfold._core.config import config_context
-from lowfold._core.errors import FileProblem, InvalidInput
+from lowfold._core.errors import FileProblem, InvalidInput, ScaleWarning
 from lowfold.cli._blocks import embed_blocks, in_blocks
 from lowfold.cli._data import (
     carried,
@@ -96,6 +97,7 @@ def embed(
                 return
         table = read_inputs(files, label or [], options, model)
         tell([*table.notices, *scale_notice(table, model)], quiet=quiet)
+        warnings.simplefilter("ignore", ScaleWarning)  # said already, in the words of the command line
         shown = {} if plot is None else colouring(table, color)
         start = time.perf_counter()
         Y = model.fit(table.X, next(iter(table.labels.values()), None)).embedding_

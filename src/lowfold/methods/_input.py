@@ -31,7 +31,7 @@ from lowfold.methods._file_checks import told_as_damage
 from lowfold.methods._fit import Data, Queries
 from lowfold.methods._in_blocks import read_for
 from lowfold.metrics._resolve import resolve_metric
-from lowfold.metrics._scales import BY_SIZE, tell_scales
+from lowfold.metrics._scales import BY_SIZE, tell_scales_of_fit
 from lowfold.metrics._sparse import sparse_metric
 
 FLOATS = [np.float64, np.float32]
@@ -192,7 +192,7 @@ class AnySource:
             return Data(_sparse_points(method, X, metric, self.sparse), labels=labels, kept=kept)
         points = read_points(method, X, reset=True, least=2)
         if metric in BY_SIZE:
-            _tell_named_scales(method, points)
+            _tell_scales(method, points)
         params = getattr(method, "metric_params", None)
         return Data(Points(points, resolve_metric(metric, params, points)), labels=labels, kept=kept)
 
@@ -234,7 +234,7 @@ class Rows:
             raise InvalidInput("this needs the points themselves; the input was a matrix of distances or a graph")
         rows = self.read(method, X, reset=True)
         if not self.nd and not issparse(rows) and isinstance(rows, np.ndarray):
-            _tell_named_scales(method, rows)
+            _tell_scales(method, rows)
         empty = np.flatnonzero(np.isnan(rows).all(axis=0)) if self.gaps else np.empty(0)
         if len(empty):
             raise InvalidInput(
@@ -317,11 +317,10 @@ def as_trained_rows(method: Any, X: Any, trained: Any) -> Any:
     return SparseRows(csr_array(rows))
 
 
-def _tell_named_scales(method: Any, X: NDArray[np.floating]) -> None:
-    """Columns with names are measurements, each in its unit; an array without may be pixels of one picture."""
-    names = getattr(method, "feature_names_in_", None)
-    if names is not None and method.by_size:
-        tell_scales(X, list(names))
+def _tell_scales(method: Any, X: NDArray[np.floating]) -> None:
+    if method.by_size:
+        names = getattr(method, "feature_names_in_", None)
+        tell_scales_of_fit(X, None if names is None else list(names))
 
 
 def _labels(method: Any, y: Any) -> NDArray[Any]:

@@ -1,7 +1,10 @@
 """Columns of different size: seeing them, saying so, and making them alike.
 
 A distance adds up all columns; one in grams beside one in millimetres decides it alone. Columns that are one kind of
-thing (pixels, bands of a spectrum) are meant to differ: many columns, or names that only count, are taken as such.
+thing (pixels, bands of a spectrum) are meant to differ: many columns, or names that only count, are taken as such. A
+fit on an array without names warns only where every value of one column is larger than ten times all of another, as
+grams and millimetres are, and of one sign: pixels, scores of PCA and one-hot columns share their zero; and not where
+neighbouring columns go together, as bands do.
 """
 
 from __future__ import annotations
@@ -18,15 +21,19 @@ from lowfold._core.warn import warn
 
 UNEVEN = 10.0  # times as much spread in one column as in another
 SERIES = 64  # columns without names from which they are taken as pixels or bands
+LOOKED = 10_000  # rows, about, whose spread is taken before a fit
+TOGETHER = 0.9  # correlation of neighbouring columns, in the median, from which they are taken as bands
 STANDARDIZE = ("none", "unit", "robust")
 QUARTILES = 1.349  # between the quartiles of a normal distribution, in standard deviations
+
+_told: list[bool] = []  # whether a fit on an array has warned: a search over parameters fits hundreds of times
 
 BY_SIZE = ("euclidean", "sqeuclidean", "minkowski", "manhattan", "cityblock", "l1", "chebyshev", "template")
 
 
 def uneven_columns(X: AnyFloats, names: Sequence[str] | None = None) -> str | None:
     """What differs, in words; None where all columns are of one kind or of about one size."""
-    if X.ndim != 2 or _series(X.shape[1], names):
+    if X.ndim != 2 or _series(X, names):
         return None
     spread = np.asarray(np.std(X, axis=0, dtype=np.float64))
     alive = np.flatnonzero(spread > 0)
@@ -54,6 +61,30 @@ def tell_scales(X: AnyFloats, names: Sequence[str] | None = None) -> None:
         )
 
 
+def tell_scales_of_fit(X: AnyFloats, names: Sequence[str] | None = None) -> None:
+    """Warn before a fit: of columns with names; of others where they can only be measurements, once in a process."""
+    rows = X[:: max(1, len(X) // LOOKED)]
+    if names is not None:
+        tell_scales(rows, names)
+    elif not _told and _several_units(rows):
+        _told.append(True)
+        tell_scales(rows)
+
+
+def _several_units(X: AnyFloats) -> bool:
+    """Whether one column, of one sign, has no value below ten times all of another, and columns are no bands."""
+    if X.ndim != 2 or not 2 <= X.shape[1] < SERIES or len(X) < 3:
+        return False
+    low, high, spread = X.min(axis=0), X.max(axis=0), np.std(X, axis=0, dtype=np.float64)
+    least = np.maximum(low, -high)  # below 0 where a column has both signs
+    beyond = least[:, None] > UNEVEN * np.maximum(high, -low)
+    apart = beyond & (spread[:, None] > UNEVEN * spread) & (spread > 0)
+    if not apart.any():
+        return False
+    Z = (X - X.mean(axis=0, dtype=np.float64)) / np.where(spread > 0, spread, 1.0)
+    return bool(np.median(np.abs((Z[:, 1:] * Z[:, :-1]).mean(axis=0))) < TOGETHER)
+
+
 def column_names(X: Any) -> list[str] | None:
     """Of a data frame, pandas' or polars'."""
     columns = getattr(X, "columns", None)
@@ -78,8 +109,9 @@ def standardized(X: AnyFloats, found: Floats) -> AnyFloats:
     return np.asarray((X - found[0]) / found[1], dtype=X.dtype)
 
 
-def _series(D: int, names: Sequence[str] | None) -> bool:
+def _series(X: AnyFloats, names: Sequence[str] | None) -> bool:
     if names is None:
-        return D >= SERIES
+        return bool(X.shape[1] >= SERIES)
     stems = {re.sub(r"\d+$", "", str(name)) for name in names}
-    return D < 2 or (len(stems) == 1 and all(re.search(r"\d$", str(name)) for name in names))
+    counted = len(stems) == 1 and all(re.search(r"\d$", str(name)) for name in names)
+    return bool(X.shape[1] < 2 or (counted and not _several_units(X)))

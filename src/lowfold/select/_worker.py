@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.errors import ScaleWarning
 from lowfold._core.limits import check_limits
 from lowfold._core.processes import end_with_parent
 from lowfold.methods.registry import BY_NAME, is_method, load
@@ -199,6 +200,7 @@ def run(task: Task, model: Any, X: Any, y: Any, begin: Any) -> tuple[dict[str, A
     arrays: dict[str, NDArray[Any]] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", ScaleWarning)  # of the data, not of a method: said once for all of them
         try:
             if task.tune is not None and task.name in BY_NAME:
                 from lowfold.select._tune import tune
