@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,6 +23,7 @@ HARMONIC = ("LaplacianEigenmaps", "DiffusionMaps")
 
 FLAT = (0.2, 0.4)  # curvature times the squared mean geodesic: flat below, curved above
 FITS, GOOD, POOR = 0.01, 0.03, 0.05  # residual variance: fits as it is; fits; does not fit
+FOLDED = 2.0  # times the residual variance of a flat cube: spheres of 3 to 6 dimensions leave 2.6 times as much or more
 UNDONE, LEFT = 0.5, 0.7  # of the residual with plain lengths: local spacing has undone the change of scale; it has not
 BETWEEN = 0.98  # times sqrt(m): half of 1.96, the ranks between which the median of m values lies with 95%
 CHART = 0.1  # relative error of a chart's edges, above which it says nothing of straight lines
@@ -36,7 +38,7 @@ def isometric(view: NeighborhoodView, straight: Finding) -> Finding:
     if view.d == 1:
         return Finding("isometric", "yes", 0.0, "a curve can be laid straight without stretching", *_flat_rules("yes"))
     if view.patches is None:
-        return no_patches("isometric", view)
+        return _by_isomap(view)
     products = np.sort(squared_curvature(view.patches, view.d, noisy=view.is_noisy))
     length = float(view.along[np.triu_indices(len(view.along), 1)].mean())
     middle, reach = len(products) / 2, BETWEEN * np.sqrt(len(products))
@@ -77,6 +79,22 @@ def no_patches(name: str, view: NeighborhoodView) -> Finding:
         f"{view.n} points are too few for patches of {view.patch_size()} neighbours, which a quadratic fit in {view.d} "
         "dimensions takes",
     )
+
+
+def _by_isomap(view: NeighborhoodView) -> Finding:
+    """What geodesics say of data without patches: whether they fit a flat picture as well as those of a flat cube."""
+    missing = no_patches("isometric", view)
+    if view.X is None:
+        return missing
+    left, usual = isomap_residual(view), isomap_residual(_even_cube(view))
+    saw = (
+        f"{missing.saw}; Isomap in {view.d} leaves {left:.2%} of the variance of geodesics, of an even sample of a "
+        f"flat cube, as large, {usual:.2%}: "
+    )
+    if left <= FOLDED * usual:
+        return replace(missing, saw=f"{saw}nothing here speaks against a flat picture")
+    against = rules_for(GEODESIC[:2], f"geodesics do not fit a flat picture of {view.d} dimensions")
+    return replace(missing, saw=f"{saw}the data are curved, or flat with gaps", rules_out=against)
 
 
 def _none() -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
@@ -121,10 +139,10 @@ def convex(view: NeighborhoodView, flat: Finding, shut: Finding, holed: Finding)
     """Do geodesics go straight in a chart that keeps lengths?"""
     if shut.verdict == "yes":
         return Finding("convex", "no", float("nan"), "a closed manifold is no convex region", (), _bent_rules())
-    if flat.verdict != "yes":
-        return unknown("convex", "asked of data of which a flat picture can keep the lengths; see `isometric`")
     if holed.verdict == "yes":
         return Finding("convex", "no", holed.value, "there is a hole, and geodesics go around it", *_convex_rules("no"))
+    if flat.verdict != "yes":
+        return unknown("convex", "asked of data of which a flat picture can keep the lengths; see `isometric`")
     chart, error = _chart(view)
     if chart is not None and error < CHART:
         value, usual = _bending(view.along, between(chart)), _usual_bending(view)
@@ -150,10 +168,14 @@ def _bending(along: Floats, straight: Floats) -> float:
 
 def _usual_bending(view: NeighborhoodView) -> float:
     """The same of an even sample of a cube of dimension d with as many points and neighbours."""
-    cube = view.rng.random((view.n, view.d))
-    other = NeighborhoodView(Points(cube, resolve_metric("euclidean", None, cube)), view.k, view.d, view.rng, view.run)
+    other = _even_cube(view)
     along = other.paths(other.neighbors(view.k).union(), other.landmarks)
     return _bending(along, other.straight) if np.isfinite(along).all() else 1.0
+
+
+def _even_cube(view: NeighborhoodView) -> NeighborhoodView:
+    cube = view.rng.random((view.n, view.d))
+    return NeighborhoodView(Points(cube, resolve_metric("euclidean", None, cube)), view.k, view.d, view.rng, view.run)
 
 
 def _chart(view: NeighborhoodView) -> tuple[Floats | None, float]:

@@ -302,18 +302,23 @@ def noisy(view: NeighborhoodView) -> Finding:
 
 
 def agreed(low: Finding, high: Finding, dimensions: tuple[int, int]) -> Finding:
-    """One finding where no dimension stands out: what holds for the least and for the most of them."""
+    """One finding where no dimension stands out: what holds for the least and for the most of them.
+
+    Where they disagree, what speaks against a method in both still does, and a warning in one is advice to be safe.
+    """
     first, last = dimensions
     doubt = f"no dimension stands out between {first} and {last}"
-    if low.verdict != high.verdict:
-        saw = f'{doubt}; "{low.verdict}" in {first}: {low.saw}; "{high.verdict}" in {last}: {high.saw}'
-        return replace(high, verdict="cannot tell", saw=saw, rules_in=(), rules_out=(), advice="")
-    if high.verdict == "cannot tell":
-        return replace(high, saw=f"{doubt}: {high.saw}", rules_in=(), advice="")
     rules_in, rules_out = (
         tuple(rule for rule in of_high if rule.method in {other.method for other in of_low})
         for of_high, of_low in ((high.rules_in, low.rules_in), (high.rules_out, low.rules_out))
     )
+    if low.verdict != high.verdict:
+        saw = f'{doubt}; "{low.verdict}" in {first}: {low.saw}; "{high.verdict}" in {last}: {high.saw}'
+        warned = next((found.advice for found in (low, high) if found.rules_out and found.advice), "")
+        advice = warned and f"to be safe: {warned}"
+        return replace(high, verdict="cannot tell", saw=saw, rules_in=(), rules_out=rules_out, advice=advice)
+    if high.verdict == "cannot tell":
+        return replace(high, saw=f"{doubt}: {high.saw}", rules_in=(), rules_out=rules_out, advice="")
     saw = f"{doubt}, and the answer is the same for both; for {last}: {high.saw}"
     return replace(high, saw=saw, rules_in=rules_in, rules_out=rules_out)
 

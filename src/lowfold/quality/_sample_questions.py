@@ -24,7 +24,7 @@ def enough_samples(view: NeighborhoodView) -> Finding:
     if far > LOCAL:
         return _not_local(view, far)
     if view.patches is None:
-        return no_patches("enough samples", view)
+        return _unless_curved(no_patches("enough samples", view), view.k, far)
     if view.patches.shape[2] == view.d:
         return Finding(
             "enough samples", "yes", 0.0, f"the data fill all {view.d} dimensions: there is no curvature to follow"
@@ -63,6 +63,16 @@ def _not_local(view: NeighborhoodView, far: float) -> Finding:
         rules_for(("LTSA", "HessianLLE", "MVU"), "neighbourhoods are not flat"),
         "more points, or fewer columns: linear methods and TSNE need no small neighbourhoods",
     )
+
+
+def _unless_curved(finding: Finding, k: int, far: float) -> Finding:
+    """What can be said without curvature: how much of it the sample would bear."""
+    bearable = TURN[0] / max(far, np.finfo(np.float64).tiny)
+    saw = (
+        f"{finding.saw}; neighbour {k} is at {far:.2f} of the median distance: enough where the data turn by less than "
+        f"{bearable:.1f} radians over that distance"
+    )
+    return replace(finding, saw=saw)
 
 
 def enough_neighbors(view: NeighborhoodView, finding: Finding) -> Finding:
