@@ -104,15 +104,25 @@ def test_callbacks_hear_the_stages_of_every_kind_of_method(name: str) -> None:
     assert seen.down == 1
 
 
+STOPPED = {
+    "Isomap": "geodesics",
+    "LTSA": "local tangents",
+    "MetricMDS": "stress",
+    "NMF": "nonnegative parts",
+    "TSNE": "descent",
+}
+
+
 @pytest.mark.extra("sklearn.callback")
-def test_a_callback_stops_a_fit_and_leaves_it_unfitted() -> None:
-    seen = Recorder(stop_at="geodesics")
-    model = lowfold.Isomap(2).set_callbacks(seen)
-    with pytest.raises(Stopped, match="'geodesics' of Isomap"):
-        model.fit(X)
+@pytest.mark.parametrize("name", STOPPED)
+def test_a_callback_stops_a_fit_and_leaves_it_unfitted(name: str) -> None:
+    seen = Recorder(stop_at=STOPPED[name])
+    model = getattr(lowfold, name)(2).set_callbacks(seen)
+    with pytest.raises(Stopped, match=f"'{STOPPED[name]}' of {name}"):
+        model.fit(np.abs(X))
     assert not hasattr(model, "embedding_")
     assert seen.down == 1
-    assert model.set_callbacks().fit(X).embedding_.shape == (60, 2)
+    assert model.set_callbacks().fit(np.abs(X)).embedding_.shape == (60, 2)
 
 
 @pytest.mark.extra("sklearn.callback")

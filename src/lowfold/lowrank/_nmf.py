@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from lowfold._core.parallel import block_slices
+from lowfold._core.parallel import Progress, block_slices
 from lowfold._core.rounding import ROUNDING
 from lowfold._core.types import Floats
+from lowfold._core.watch import lowered
 from lowfold.lowrank._scatter import grouped_sum
 
 SWEEPS = 3
@@ -42,7 +43,14 @@ class _Blocks:
 
 
 def nonnegative_factors(
-    X: Any, W: Floats, H: Floats, *, tol: float, max_iter: int, n_jobs: int | None = None
+    X: Any,
+    W: Floats,
+    H: Floats,
+    *,
+    tol: float,
+    max_iter: int,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Floats, int]:
     """H (k, D) and the steps taken, from the start W (n, k), H; X (n, D) is a float64 array or a sparse matrix.
 
@@ -69,6 +77,9 @@ def nonnegative_factors(
             beta = min(bound, GROWTH * beta)
             W, H = new_W, new_H
         errors.append(error)
+        lowered(error)
+        if progress is not None:
+            progress(step / max_iter)
         if len(errors) > LOOK and errors[-1 - LOOK] - error <= LOOK * tol * error:
             return H, step
     return H, max_iter

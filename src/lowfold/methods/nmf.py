@@ -158,7 +158,10 @@ class NMF(AllComponents, Seeded, LinearMethod):
             W = model.fit_transform(A)
         H, steps = np.asarray(model.components_, dtype=np.float64), int(model.n_iter_)
         if plain and self.max_iter > 1:  # scikit-learn's start and first step, then fewer than it would take
-            H, steps = nonnegative_factors(A, W, H, tol=self.tol, max_iter=self.max_iter - 1, n_jobs=run.n_jobs)
+            with run.stage("nonnegative parts") as progress:
+                H, steps = nonnegative_factors(
+                    A, W, H, tol=self.tol, max_iter=self.max_iter - 1, n_jobs=run.n_jobs, progress=progress
+                )
             steps += 1
         return H * size, steps
 
