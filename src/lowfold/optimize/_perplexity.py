@@ -57,9 +57,15 @@ def row_bandwidths(squared: Floats, perplexity: float) -> Bandwidths:
     E /= np.where(mean > 0, mean, 1.0)[:, None]
 
     def moments(rows: Ints, b: Floats) -> tuple[Floats, Floats, Floats]:
-        e = E[rows]
-        w = np.where(finite[rows], np.exp(-b[:, None] * e), 0.0)
-        return w.sum(axis=1), (w * e).sum(axis=1), (w * e * e).sum(axis=1)
+        e, counted = (E, finite) if len(rows) == len(E) else (E[rows], finite[rows])
+        w = -b[:, None] * e
+        np.exp(w, out=w)
+        w *= counted
+        mass = w.sum(axis=1)
+        w *= e
+        first = w.sum(axis=1)
+        w *= e
+        return mass, first, w.sum(axis=1)
 
     return bandwidths_by(moments, near[:, 0], count, mean, perplexity)
 
