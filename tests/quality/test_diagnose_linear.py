@@ -7,6 +7,8 @@ import pytest
 
 from lowfold import datasets, quality
 from lowfold.graph import find_neighbors
+from lowfold.quality._findings import Finding, rules_for
+from lowfold.quality._questions import agreed
 
 
 def _inside(rng, n, keep):
@@ -110,3 +112,39 @@ def test_silence_clears_nothing():
     assert found.cleared == () or answered > len(found) / 2
     page = str(found)
     assert all(f"nothing against {name}" not in page for name in ("HessianLLE", "LTSA"))
+
+
+def _sphere(n, d):
+    X = np.random.default_rng(5).normal(size=(n, d + 1))
+    return X / np.linalg.norm(X, axis=1)[:, None]
+
+
+def _arcs(n, d):
+    """Flat: a product of arcs of circles."""
+    t = 2.5 * np.random.default_rng(6).random((n, d))
+    return np.hstack([np.cos(t), np.sin(t)])
+
+
+@pytest.mark.parametrize(("X", "curved"), [(_sphere(400, 5), True), (_arcs(400, 5), False)])
+def test_geodesics_say_what_too_few_points_for_patches_leave_open(X, curved):
+    found = quality.diagnose(X, n_components=5, n_jobs=1)["isometric"]
+    assert found.verdict == "cannot tell"
+    assert ("curved, or flat with gaps" in found.saw) == curved
+    assert ("Isomap" in {rule.method for rule in found.rules_out}) == curved
+
+
+def test_ends_that_disagree_leave_the_safe_advice_and_what_both_speak_against():
+    against = rules_for(("Isomap", "MVU"), "far points are near")
+    low = Finding("shortcuts", "yes", 3.0, "three", (), against, "use n_neighbors of at most 5")
+    high = Finding("shortcuts", "no", 0.0, "none", (), against[:1])
+    found = agreed(low, high, (4, 7))
+    assert found.verdict == "cannot tell"
+    assert found.advice == "to be safe: use n_neighbors of at most 5"
+    assert [rule.method for rule in found.rules_out] == ["Isomap"]
+    straight = Finding("linear", "yes", 0.0, "flat", advice="use PCA")
+    assert agreed(straight, Finding("linear", "no", 0.5, "bent"), (1, 2)).advice == ""
+
+
+def test_what_the_sample_would_bear_is_said():
+    found = quality.diagnose(_arcs(400, 5), n_components=5, n_jobs=1)["enough samples"]
+    assert "radians over that distance" in found.saw
