@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -222,3 +224,14 @@ def test_files_keep_landmarks(name, options, tmp_path):
     assert np.array_equal(again.transform(new), model.transform(new))
     assert np.array_equal(again.inverse_transform(model.embedding_[:5]), model.inverse_transform(model.embedding_[:5]))
     assert again.landmark_error_ == model.landmark_error_
+
+
+@pytest.mark.parametrize("seed", [400, 401])
+def test_coordinates_that_change_places_are_told(seed: int) -> None:
+    """Four sides of one length: which two come first is chance, four are determined by as many landmarks."""
+    X = np.random.default_rng(seed).random((700, 4)) * [1.0, 1.0, 1.0, 0.98]
+    with pytest.warns(AccuracyWarning, match=r"4 coordinates tell them within \d+%: use n_components=4, or more land"):
+        lowfold.LandmarkIsomap(2, landmarks=150).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lowfold.LandmarkIsomap(4, landmarks=150).fit(X)

@@ -58,3 +58,16 @@ def test_a_sharper_tolerance_leaves_less_gradient() -> None:
     X = np.random.default_rng(12).random((200, 12)) ** 2
     errors = [lowfold.NMF(4, tol=tol, max_iter=5_000).fit(X).reconstruction_error_ for tol in (1e-2, 1e-4, 1e-7)]
     assert errors == sorted(errors, reverse=True)
+
+
+def test_rows_that_the_active_set_does_not_settle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SciPy's solver gives up on nearly dependent parts: another one has the same minimum."""
+    X = np.random.default_rng(402).random((40, 12)) ** 3
+    model = lowfold.NMF(5).fit(X)
+    expected = model.transform(X)
+
+    def gives_up(*_: object) -> None:
+        raise RuntimeError("Maximum number of iterations reached.")
+
+    monkeypatch.setattr("scipy.optimize.nnls", gives_up)
+    assert np.allclose(model.transform(X), expected, atol=1e-10)

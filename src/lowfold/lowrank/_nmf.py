@@ -21,7 +21,7 @@ from lowfold.lowrank._scatter import grouped_sum
 
 SWEEPS = 3
 ROWS = 4096  # of X, whose coordinates are swept together: they stay in the cache
-LOOK = 10  # steps over which the error has to fall
+LOOK = 5  # steps over which the error has to fall
 # The share of a step: at first, times what it grows after each, and its bound, which is the last that was cut, and
 # grows itself; and what it is divided by where the error rises. All as in the article.
 BETA, GROWTH, BOUND_GROWTH, CUT = 0.5, 1.01, 1.005, 1.5
@@ -54,7 +54,7 @@ def nonnegative_factors(
 ) -> tuple[Floats, int]:
     """H (k, D) and the steps taken, from the start W (n, k), H; X (n, D) is a float64 array or a sparse matrix.
 
-    Ends when the squared error falls by less than the share `tol` of it in a step, mean of ten: the gradient of rows
+    Ends when the squared error falls by less than the share `tol` of it in a step, mean of five: the gradient of rows
     that factor exactly is small long before they do.
     """
     rows = _Blocks.of(X)

@@ -43,6 +43,7 @@ PLACING_BY_WEIGHTS = 650.0  # where its neighbours among the landmarks are enoug
 # Of the spread: the model of the other half is another one. Seven methods on five kinds of data, 40 to 400 landmarks:
 # above it, 24 of the 33 models of which a third of the spread is lost, and 13 of the 72 others.
 ASTRAY = 0.35
+TURNED = 0.5  # of the error: as much is left with a few coordinates more where eigenvalues are close, and change places
 TELLING = 20  # landmarks: half of fewer are no data
 
 
@@ -145,12 +146,18 @@ def through_landmarks(
     return replace(placed, extra={**placed.extra, "landmark_error_": error})
 
 
-def told(error: float, m: int) -> float:
-    """The error, said aloud where landmarks do not determine the embedding of the others."""
+def told(error: float, m: int, wider: float = np.inf, width: int = 0) -> float:
+    """The error, said aloud where landmarks do not determine the embedding of the others.
+
+    `wider` is that of as many coordinates as `width` says: where it is small, the halves differ in which come first.
+    """
     if error > ASTRAY and m >= TELLING:
+        turned = wider < TURNED * error
         warn(
             f"{m} landmarks are too few to be sure of: half of them, placed by a model of the other half, are off by "
-            f"{error:.0%} of the spread (landmark_error_); use more landmarks, or another landmark_rule",
+            f"{error:.0%} of the spread (landmark_error_); "
+            + (f"{width} coordinates tell them within {wider:.0%}: use n_components={width}, or " if turned else "use ")
+            + "more landmarks, or another landmark_rule",
             AccuracyWarning,
         )
     return error

@@ -49,6 +49,7 @@ from lowfold.spectral._doors import largest
 from lowfold.spectral._euclidean import minimal_shift, shift_bound
 from lowfold.spectral._types import NEGLIGIBLE, Eigenpairs, existing_values, positive_values
 
+SPARE = 2  # coordinates of a model of half of the landmarks beyond those asked for: which come first may change
 PATHS = ("auto", "eliminate", "sweep", "dijkstra", "floyd_warshall")
 
 
@@ -244,17 +245,18 @@ def _landmark_error(D: NDArray[np.floating], n: int, pairs: Eigenpairs, kept: Fl
     held, rest = held_out(len(D), run)
     if len(rest) < 3:  # one line through two points places nothing else
         return float("nan")
-    d = min(len(kept), len(rest) - 1)
+    d, wide = (min(len(kept) + more, len(rest) - 1) for more in (0, 0 if shift else SPARE))
     G = centred_gram(np.ascontiguousarray(D[np.ix_(rest, rest)]), shift=shift, run=run)
-    found = largest(G, d, null=np.ones((G.n, 1)), negligible=1.0, run=run)
+    found = largest(G, wide, null=np.ones((G.n, 1)), negligible=1.0, run=run)
     positive = existing_values(found.values)
     row = LandmarkRow(G.row_means(), positive, found.vectors, shift)
-    Z = np.zeros((len(D), d))
+    Z = np.zeros((len(D), wide))
     try:
         Z[rest], Z[held] = found.vectors * np.sqrt(positive), row.coordinates(D[np.ix_(held, rest)])
     except InvalidInput:  # the shift alone makes an eigenvalue
         return float("nan")
-    return told(relative_error(pairs.vectors * np.sqrt(kept), Z, held, rest), len(D))
+    error, wider = (relative_error(pairs.vectors * np.sqrt(kept), Z[:, :c], held, rest) for c in (d, wide))
+    return told(error, len(D), wider, wide)
 
 
 def _shift(D: AnyFloats | Unheld, shift: float | str | None, run: Run) -> float:

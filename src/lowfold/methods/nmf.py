@@ -40,9 +40,11 @@ from lowfold.methods._normalize import normal_map_of
 from lowfold.methods._parameters import AllComponents, Seeded
 from lowfold.methods._stages import Stages, copy_stages
 
+STILL = 10  # times tol the share by which an error may still fall: 0.1 to 0.6% above where a tenth of that leaves it
 AT_REST = 100  # times tol, which is asked of a step, not of the gradient: the two differ by an unknown factor
 ROWS, ENTRIES = 1024, 2**24  # rows of a block at most, and their numbers: sparse rows are made dense by blocks
 BATCH = 10_000  # rows in blocks whose parts are the start for all
+EXCHANGES = 10  # of every part between zero and above in a row's coordinates: then rounding goes round in circles
 UPDATES = 200  # of a new row's coordinates, where no closed form is at hand
 
 
@@ -96,8 +98,8 @@ class NMF(AllComponents, Seeded, LinearMethod):
     tol: float = param(
         0.0001,
         Real(0, 1, open_low=True, open_high=True),
-        "Share of the squared error by which it still falls in a step when the descent stops. In blocks, the gradient "
-        "relative to Y'X; with penalties or another loss, scikit-learn's rule.",
+        "A tenth of the share of the squared error by which it still falls in a step when the descent stops. In blocks, "
+        "the gradient relative to Y'X; with penalties or another loss, scikit-learn's rule.",
     )
     random_state: Any = param(0, 'For init="random", and for the order of the updates.')
 
@@ -158,10 +160,9 @@ class NMF(AllComponents, Seeded, LinearMethod):
             W = model.fit_transform(A)
         H, steps = np.asarray(model.components_, dtype=np.float64), int(model.n_iter_)
         if plain and self.max_iter > 1:  # scikit-learn's start and first step, then fewer than it would take
+            tol, left = STILL * self.tol, self.max_iter - 1
             with run.stage("nonnegative parts") as progress:
-                H, steps = nonnegative_factors(
-                    A, W, H, tol=self.tol, max_iter=self.max_iter - 1, n_jobs=run.n_jobs, progress=progress
-                )
+                H, steps = nonnegative_factors(A, W, H, tol=tol, max_iter=left, n_jobs=run.n_jobs, progress=progress)
             steps += 1
         return H * size, steps
 
@@ -218,6 +219,16 @@ def _distance(X: Any, Y: Floats, H: Floats) -> float:
     return float(np.sqrt(max(X.squares().sum() - 2 * across + ((Y.T @ Y) * (H @ H.T)).sum(), 0.0)))
 
 
+def _least_squares(A: Floats, b: Floats) -> Floats:
+    """y >= 0 minimising |A y - b|."""
+    from scipy.optimize import lsq_linear, nnls
+
+    try:
+        return np.asarray(nnls(A, b)[0])
+    except RuntimeError:  # parts nearly dependent, as those of a table whose columns differ much in size
+        return np.asarray(lsq_linear(A, b, bounds=(0, np.inf), method="bvls", max_iter=EXCHANGES * len(b)).x)
+
+
 @dataclass(frozen=True, eq=False)
 class NonnegativeRow(Extension):
     """y >= 0 minimising |x - y H|, exactly (Lawson & Hanson's active set), row by row; back x = y H.
@@ -242,8 +253,6 @@ class NonnegativeRow(Extension):
         """The coordinates of every row of X."""
         if not self.plain:
             return self._updated(X)
-        from scipy.optimize import nnls
-
         out = np.empty((len(X), len(self.H)))
         parts = block_slices(len(X), max(1, min(ROWS, ENTRIES // X.shape[1])))
         # H' = Q R: the same minimum of |Q'x - R y|, in as many rows as there are parts instead of features
@@ -253,7 +262,7 @@ class NonnegativeRow(Extension):
         def work(b: int) -> None:
             rows = X[parts[b]].csr.toarray() if isinstance(X, SparseRows) else X[parts[b]]
             for i, x in zip(range(parts[b].start, parts[b].stop), rows, strict=True):
-                out[i] = nnls(A, QT @ x.astype(np.float64))[0]
+                out[i] = _least_squares(A, QT @ x.astype(np.float64))
 
         run_blocks(work, len(parts), n_jobs=run.n_jobs)
         return out
