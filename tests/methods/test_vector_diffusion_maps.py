@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lowfold
-from lowfold._core.errors import InvalidInput
+from lowfold._core.errors import AccuracyWarning, InvalidInput
 from lowfold.geometry import Manifold
 from lowfold.geometry._curvature import tangent_basis
 from lowfold.geometry._geodesics import shoot
@@ -306,3 +306,13 @@ def test_words() -> None:
             lowfold.VectorDiffusionMaps(**parameters).fit(X)
     with pytest.raises(InvalidInput, match="points themselves"):
         lowfold.VectorDiffusionMaps().fit(within_radius(source(X), 0.8).union())
+
+
+@pytest.mark.parametrize("seed", [400, 401])
+def test_rows_far_off_hold_no_coordinate(seed: int) -> None:
+    """At the mean squared edge length their weights are nothing; the default is wide enough for them."""
+    rng = np.random.default_rng(seed)
+    X = np.vstack([rng.standard_normal((200, 6)) * [3, 2, 1, 1, 1, 1], 20 * rng.standard_normal((3, 6))])
+    model = lowfold.VectorDiffusionMaps(2, n_neighbors=10).fit(X)
+    with pytest.warns(AccuracyWarning, match="a wider scale holds them"):
+        lowfold.VectorDiffusionMaps(2, n_neighbors=10, scale=2 * model.pca_scale_).fit(X)

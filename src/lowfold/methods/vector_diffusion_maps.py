@@ -19,6 +19,7 @@ from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
+from lowfold.graph._detours import mth_lengths
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._connection import Connection, connection, local_dimensions, local_pca, orientation
 from lowfold.kernels._gaussian import auto_scale, gaussian
@@ -41,6 +42,9 @@ from lowfold.spectral._doors import largest
 from lowfold.spectral._types import ZERO
 
 FIELDS = 10  # eigenvectors at least: their pairs, 55, are what coordinates are chosen among
+# A point whose HOLDING-th neighbour weighs less than LOOSE has fields of its own; a scale at which it weighs HELD_BY takes
+# them away: of two tables with and without three rows far off, each of six lost both coordinates, none does now.
+HOLDING, LOOSE, HELD_BY = 4, 1e-3, 0.3
 
 
 class VectorDiffusionMaps(Symmetrized, WeightMethod):
@@ -109,13 +113,13 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
         "auto",
         Real(0, open_low=True),
         Choice(("auto",)),
-        'Weights exp(-d^2 / scale); "auto" is the mean squared edge length.',
+        'Weights exp(-d^2 / scale); "auto" is the mean squared edge length, or wider where that leaves a point alone.',
     )
     pca_scale: float | str = param(
         "auto",
         Real(0, open_low=True),
         Choice(("auto",)),
-        'Weights of local PCA, narrower than `scale`; "auto" is half of it.',
+        'Weights of local PCA, narrower than `scale`; "auto" is half the mean squared edge length.',
     )
     alpha: float = param(1.0, Real(), "Density power, as in diffusion maps.")
     self_loops: float = param(
@@ -139,7 +143,7 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
     learned: ClassVar[Mapping[str, LearnedMetric]] = {"diffusion": vector_distances}
 
     ways_out: ClassVar[tuple[str, str] | None] = (
-        "more n_neighbors hold them",
+        "a wider scale holds them",
         "use LTSA or Isomap where coordinates are wanted",
     )
 
@@ -149,8 +153,9 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
         X, graph, near = features(data.points()), data.graph, data.neighbors
-        scale = auto_scale(data.unbridged) if self.scale == "auto" else float(self.scale)
-        pca_scale = scale / 2 if self.pca_scale == "auto" else float(self.pca_scale)
+        usual = auto_scale(data.unbridged) if self.scale == "auto" else float(self.scale)
+        scale = wide_enough(data.unbridged, usual) if self.scale == "auto" else usual
+        pca_scale = usual / 2 if self.pca_scale == "auto" else float(self.pca_scale)
         d, dims = self._dimension(X, near, pca_scale, run)
         bases = local_pca(X, near, pca_scale, d, run=run).bases
         S = self._connection(graph, bases, scale, run)
@@ -269,6 +274,13 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
         if not isinstance(self._extend, VectorRow):
             raise InvalidInput("this needs one connected model of all points; fit with on_disconnected='connect'")
         return self._extend
+
+
+def wide_enough(graph: Graph, scale: float) -> float:
+    """The scale, or one that holds the point farthest from its HOLDING-th neighbour where that weighs next to nothing."""
+    farthest = mth_lengths(graph, HOLDING)
+    needed = float(np.square(farthest[np.isfinite(farthest)]).max(initial=0.0))
+    return needed / -np.log(HELD_BY) if np.exp(-needed / scale) < LOOSE else scale
 
 
 def _tell_constant(F: Floats) -> None:
