@@ -98,8 +98,8 @@ class NMF(AllComponents, Seeded, LinearMethod):
     tol: float = param(
         0.0001,
         Real(0, 1, open_low=True, open_high=True),
-        "A tenth of the share of the squared error by which it still falls in a step when the descent stops. In blocks, "
-        "the gradient relative to Y'X; with penalties or another loss, scikit-learn's rule.",
+        "A tenth of the share of the squared error by which it still falls in a step when the descent stops. In "
+        "blocks, the gradient relative to Y'X; with penalties or another loss, scikit-learn's rule.",
     )
     random_state: Any = param(0, 'For init="random", and for the order of the updates.')
 

@@ -42,8 +42,8 @@ from lowfold.spectral._doors import largest
 from lowfold.spectral._types import ZERO
 
 FIELDS = 10  # eigenvectors at least: their pairs, 55, are what coordinates are chosen among
-# A point whose HOLDING-th neighbour weighs less than LOOSE has fields of its own; a scale at which it weighs HELD_BY takes
-# them away: of two tables with and without three rows far off, each of six lost both coordinates, none does now.
+# A point whose HOLDING-th neighbour weighs less than LOOSE has fields of its own and takes coordinates; a scale at
+# which that neighbour weighs HELD_BY lets none do so in tables with three rows far off.
 HOLDING, LOOSE, HELD_BY = 4, 1e-3, 0.3
 
 
@@ -154,7 +154,7 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
     def _recipe(self, data: Connected, run: Run) -> Fit:
         X, graph, near = features(data.points()), data.graph, data.neighbors
         usual = auto_scale(data.unbridged) if self.scale == "auto" else float(self.scale)
-        scale = wide_enough(data.unbridged, usual) if self.scale == "auto" else usual
+        scale = _wide_enough(data.unbridged, usual) if self.scale == "auto" else usual
         pca_scale = usual / 2 if self.pca_scale == "auto" else float(self.pca_scale)
         d, dims = self._dimension(X, near, pca_scale, run)
         bases = local_pca(X, near, pca_scale, d, run=run).bases
@@ -276,8 +276,8 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
         return self._extend
 
 
-def wide_enough(graph: Graph, scale: float) -> float:
-    """The scale, or one that holds the point farthest from its HOLDING-th neighbour where that weighs next to nothing."""
+def _wide_enough(graph: Graph, scale: float) -> float:
+    """The scale, or a wider one where the HOLDING-th neighbour of a point weighs next to nothing."""
     farthest = mth_lengths(graph, HOLDING)
     needed = float(np.square(farthest[np.isfinite(farthest)]).max(initial=0.0))
     return needed / -np.log(HELD_BY) if np.exp(-needed / scale) < LOOSE else scale
