@@ -219,16 +219,6 @@ def _distance(X: Any, Y: Floats, H: Floats) -> float:
     return float(np.sqrt(max(X.squares().sum() - 2 * across + ((Y.T @ Y) * (H @ H.T)).sum(), 0.0)))
 
 
-def _least_squares(A: Floats, b: Floats) -> Floats:
-    """y >= 0 minimising |A y - b|."""
-    from scipy.optimize import lsq_linear, nnls
-
-    try:
-        return np.asarray(nnls(A, b)[0])
-    except RuntimeError:  # parts nearly dependent, as those of a table whose columns differ much in size
-        return np.asarray(lsq_linear(A, b, bounds=(0, np.inf), method="bvls", max_iter=EXCHANGES * len(b)).x)
-
-
 @dataclass(frozen=True, eq=False)
 class NonnegativeRow(Extension):
     """y >= 0 minimising |x - y H|, exactly (Lawson & Hanson's active set), row by row; back x = y H.
@@ -253,16 +243,24 @@ class NonnegativeRow(Extension):
         """The coordinates of every row of X."""
         if not self.plain:
             return self._updated(X)
+        from scipy.optimize import lsq_linear, nnls
+
         out = np.empty((len(X), len(self.H)))
         parts = block_slices(len(X), max(1, min(ROWS, ENTRIES // X.shape[1])))
         # H' = Q R: the same minimum of |Q'x - R y|, in as many rows as there are parts instead of features
         Q, R = np.linalg.qr(self.H.T) if X.shape[1] > len(self.H) else (np.eye(X.shape[1]), self.H.T)
         QT, A = np.ascontiguousarray(Q.T), np.ascontiguousarray(R)
 
+        def least_squares(b: Floats) -> Any:
+            try:
+                return nnls(A, b)[0]
+            except RuntimeError:  # parts nearly dependent, as those of a table whose columns differ much in size
+                return lsq_linear(A, b, bounds=(0, np.inf), method="bvls", max_iter=EXCHANGES * len(b)).x
+
         def work(b: int) -> None:
             rows = X[parts[b]].csr.toarray() if isinstance(X, SparseRows) else X[parts[b]]
             for i, x in zip(range(parts[b].start, parts[b].stop), rows, strict=True):
-                out[i] = _least_squares(A, QT @ x.astype(np.float64))
+                out[i] = least_squares(QT @ x.astype(np.float64))
 
         run_blocks(work, len(parts), n_jobs=run.n_jobs)
         return out
