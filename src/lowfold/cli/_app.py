@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Annotated, Any
 
 import typer
@@ -159,6 +160,7 @@ def transform(
     from lowfold.cli._data import (
         carried,
         check_ending,
+        columns_of_the_fit,
         read_for,
         read_input,
         refuse_existing,
@@ -166,6 +168,7 @@ def transform(
         write_output,
     )
     from lowfold.cli._values import parse_settings
+    from lowfold.datasets._file_table import numbered
     from lowfold.methods.files import load
 
     out = out or "-"
@@ -173,9 +176,15 @@ def transform(
         refuse_existing(out, overwrite=overwrite)
         check_ending(out)
         fitted = load(model)
+        if not hasattr(fitted, "transform"):
+            last = type(fitted.steps[-1][1]).__name__
+            raise InvalidInput(
+                f"{model}: a pipeline that ends in {last} places no points; in Python lowfold.load reads it"
+            )
         options = parse_settings(read or [], "--read")
         streams = out != "-" and getattr(fitted, "input_scaling_", None) is None
-        named = None if inverse or not hasattr(fitted, "input_columns_") else fitted.input_columns_.tolist()
+        columns_in = columns_of_the_fit(fitted)
+        named = None if inverse or columns_in is None else columns_in.tolist()
         with in_blocks(files, label or [], options, fitted, workers, cluster, streams=streams, wanted=named) as blocks:
             if blocks is not None:
                 transform_blocks(fitted, blocks, out, inverse=inverse, overwrite=overwrite, quiet=quiet)
@@ -188,8 +197,8 @@ def transform(
             table = read_for(fitted, files, label or [], options)
         tell(table.notices, quiet=quiet)
         Y = _transformed(fitted, table.X, inverse=inverse)
-        named = getattr(fitted, "input_columns_", [f"x{i + 1}" for i in range(Y.shape[1])])
-        columns = [str(name) for name in (named if inverse else fitted.get_feature_names_out())]
+        back = numbered(Y.shape[1]) if columns_in is None else columns_in
+        columns = [str(name) for name in (back if inverse else fitted.get_feature_names_out())]
         write_output(out, Y, columns, carried(table, columns), overwrite=overwrite, quiet=quiet)
 
 
@@ -198,11 +207,13 @@ def _transformed(fitted: Any, X: Any, *, inverse: bool) -> Any:
     from lowfold.metrics._scales import standardized
 
     found = getattr(fitted, "input_scaling_", None)
-    if found is None:
-        return fitted.inverse_transform(X) if inverse else fitted.transform(X)
-    if inverse:
-        return fitted.inverse_transform(X) * found[1] + found[0]
-    return fitted.transform(standardized(X, found))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")  # `read_for` has compared the names
+        if found is None:
+            return fitted.inverse_transform(X) if inverse else fitted.transform(X)
+        if inverse:
+            return fitted.inverse_transform(X) * found[1] + found[0]
+        return fitted.transform(standardized(X, found))
 
 
 @app.command("list", epilog=_examples("list"))
@@ -234,7 +245,7 @@ def datasets(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """List the data sets, or write one as a table.
+    """List the data sets, or write one as a table; hyperspectral_cube as an ENVI cube (.hdr) as well.
 
     With --truth further columns follow: color, class, u1, u2, ...; keep them aside when embedding, by --label.
     """
@@ -247,6 +258,11 @@ def datasets(
     out = out or "-"
     refuse_existing(out, overwrite=overwrite)
     data = made(name, {"n": n, "noise": noise, "random_state": random_state}, settings or [])
+    if out.lower().endswith(".hdr") and hasattr(data, "cube"):
+        from lowfold.datasets._write_envi import write_envi
+
+        write_envi(out, [data.cube], data.cube.shape, wavelengths=data.wavelengths, overwrite=overwrite)
+        return
     columns = [f"x{i + 1}" for i in range(data.X.shape[1])]
     write_output(out, data.X, columns, truth_columns(data) if truth else {}, overwrite=overwrite, quiet=quiet)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold.cli._data import is_matrix, names_of_the_fit, refuse_existing, takes_several, tell
+from lowfold.methods.registry import is_method
 
 if TYPE_CHECKING:
     from lowfold._core.rows import Rows
@@ -52,7 +53,7 @@ def in_blocks(
     asked = workers is not None or cluster is not None
     if workers is not None and cluster is not None:
         raise InvalidInput("--workers starts processes here, --cluster uses those of an address; give one of them")
-    several = len(files) != 1 or takes_several(model) or is_matrix(model)
+    several = len(files) != 1 or takes_several(model) or is_matrix(model) or not is_method(model)
     streams = streams and not set(options) - {"variable"}
     stored = None if several else _stored(files[0], labels, asked, streams, wanted)
     if stored is None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import FileProblem, InvalidInput
 from lowfold.cli._values import parse_settings, parse_value
-from lowfold.methods.registry import entry_of
+from lowfold.methods.registry import entry_of, is_method
 
 FEW = 20  # numeric labels with at most so many values are classes, others a scale
 
@@ -88,12 +88,17 @@ def remember_input(model: Any, table: Any) -> None:
         model.input_columns_ = np.array(table.columns)
 
 
+def columns_of_the_fit(model: Any) -> NDArray[Any] | None:
+    """Those of the file that `embed` read, or of the table that Python was given; None where they had no names."""
+    return getattr(model, "input_columns_", getattr(model, "feature_names_in_", None))
+
+
 def read_for(model: Any, files: Sequence[str], labels: Sequence[str], options: Mapping[str, str]) -> Any:
     """New points for a fitted model: the columns of the fit, found by their names; others are kept aside as labels."""
     from lowfold.datasets._gaps import with_gaps
     from lowfold.datasets._readers import _reader_for
 
-    wanted = getattr(model, "input_columns_", None)
+    wanted = columns_of_the_fit(model)
     known = inspect.signature(_reader_for(files[0])).parameters
     if wanted is None or "ids" not in known:
         return read_inputs(files, labels, options, model)
@@ -143,7 +148,7 @@ def check_ending(out: str | None) -> None:
 
 def takes_several(model: Any) -> bool:
     """Whether the model takes several matrices of the same points."""
-    return entry_of(model).inputs == ("matrices",)
+    return is_method(model) and entry_of(model).inputs == ("matrices",)
 
 
 def tell(notices: Sequence[str], *, quiet: bool) -> None:

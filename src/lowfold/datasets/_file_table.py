@@ -22,7 +22,7 @@ class Table:
 
     Attributes
     ----------
-    X : float32 or float64, (n, D).
+    X : float32 or float64, (n, D); sparse where the file is.
     columns : D names.
     labels : columns kept aside, name -> array of n values.
     ids : an id column kept aside, or None.

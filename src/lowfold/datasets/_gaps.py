@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from lowfold._core.errors import InvalidInput
 from lowfold.datasets._file_table import Table, refuse
@@ -36,6 +37,8 @@ def are_distances(X: NDArray[np.floating]) -> bool:
 def with_gaps(table: Table, missing: Missing) -> Table:
     """The table, with its missing values dealt with as asked."""
     check_missing_option(missing)
+    if issparse(table.X):  # what is not there is 0
+        return table
     gaps = np.isnan(table.X)
     rows = np.asarray(gaps.any(axis=1))
     if not rows.any():

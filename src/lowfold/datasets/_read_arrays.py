@@ -17,6 +17,7 @@ from lowfold.datasets._file_table import Table, existing_file, numbered, parsing
 from lowfold.datasets._gaps import are_distances
 from lowfold.datasets._read_hdf5 import Matlab73File, is_hdf5
 from lowfold.datasets._read_matlab import DEFLATE_LIMIT, MatlabFile
+from lowfold.datasets._read_sparse import MEMBERS, sparse_table
 
 
 def read_npy(path: str | Path, *, points: Literal["rows", "columns"] = "rows") -> Table:
@@ -30,22 +31,27 @@ def read_npy(path: str | Path, *, points: Literal["rows", "columns"] = "rows") -
 def read_npz(path: str | Path, *, variable: str | None = None, points: Literal["rows", "columns"] = "rows") -> Table:
     """Read one array of an archive saved by `numpy.savez`; vectors with one value per point become labels.
 
-    `variable` names the array; without it the only one is taken, or the one called X.
+    `variable` names the array; without it the only one is taken, or the one called X. A matrix saved by
+    `scipy.sparse.save_npz` stays sparse.
     """
     file = existing_file(path)
     arrays: dict[str, NDArray[Any]] = {}
     with parsing(path, "npz file"), zipfile.ZipFile(file) as archive:
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        name = _chosen(list(members), variable, path)
+        sparse = members.keys() >= MEMBERS
+        name = "" if sparse else _chosen(list(members), variable, path)
         for key, info in members.items():
             packed = min(info.compress_size, file.stat().st_size)
             if info.file_size > DEFLATE_LIMIT * packed + 1024:
                 refuse(path, f"array {key!r} claims {info.file_size} bytes from {info.compress_size}; it is damaged")
             with archive.open(info) as stream:
-                if key == name:
-                    arrays[key] = _npy(stream, info.file_size, f"{path}, array {key!r}")
+                if sparse or key == name:
+                    kinds = "SU" if sparse and key == "format" else "fiub"
+                    arrays[key] = _npy(stream, info.file_size, f"{path}, array {key!r}", kinds)
                 elif info.file_size <= 1 << 26:
                     arrays |= _label_or_nothing(key, stream, info.file_size, path)
+        if sparse:
+            return sparse_table(arrays, path)
     return _table(arrays, name, points, path)
 
 

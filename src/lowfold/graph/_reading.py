@@ -72,6 +72,8 @@ def _check_single(some: AnyFloats, name: str) -> None:
 
 def in_memory(X: Any, name: str = "X") -> None:
     """Refuse rows that are in blocks, where nothing but an array will do: they are never gathered unasked."""
+    if type(X).__name__ == "LazyFrame":
+        raise InvalidInput(f"{name} is a LazyFrame, which has no rows yet; pass {name}.collect()")
     if as_rows(X) is not None:
         raise InvalidInput(
             f"{name} is in blocks, and this works on rows in memory; take a sample, "

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from lowfold._core.errors import InvalidInput, ScaleWarning
 from lowfold._core.types import AnyFloats, Floats
@@ -95,6 +96,8 @@ def scaling(X: AnyFloats, how: str) -> Floats:
     """Centre and scale of every column, (2, D): mean and standard deviation, or median and spread of the quartiles."""
     if how not in STANDARDIZE[1:]:
         raise InvalidInput(f"standardize must be one of {', '.join(STANDARDIZE)}; got {how!r}")
+    if issparse(X):
+        raise InvalidInput("sparse rows are not standardised: less their means they would not be sparse")
     if how == "unit":
         centre, scale = np.nanmean(X, axis=0, dtype=np.float64), np.nanstd(X, axis=0, dtype=np.float64)
     else:
