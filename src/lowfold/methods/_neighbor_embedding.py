@@ -43,7 +43,7 @@ from lowfold.methods._parameters import Distances, Seeded
 from lowfold.methods._placing.maps import Barycentric, Impossible
 from lowfold.methods._stages import FLOAT, Stage, Stages, read_stage
 from lowfold.optimize._descend import descend_rows, polish_rows
-from lowfold.optimize._momentum import FAST, SLOW, SWITCH, Layout, momentum_descent
+from lowfold.optimize._momentum import OF_THE_TEXT, SWITCH, Layout, Schedule, momentum_descent
 from lowfold.optimize._neighbor import Affinities, SparseAffinities, row_divergence, tails
 from lowfold.optimize._on_device import affinity_bytes
 
@@ -52,6 +52,7 @@ SEARCHED = 7.0
 BEFORE_POLISH = 1e-7  # of a new point's place: Newton's steps, which follow, double its digits
 # The learning rate of t-SNE under exaggeration, at least, as scikit-learn's: with less, few points do not come far.
 LEAST_RATE = 50.0
+FEW = 500  # points up to which the schedule is that of the text
 FAR = 4.0  # radii of the layout beyond which a new point has not found a place but left
 
 
@@ -80,7 +81,7 @@ def _stages(method: Any, data: Data) -> list[Stage]:
         words = "all pairs, in strips made anew in each step"
         affinities = Stage("affinities", words, strips, there=held, words=f"{data.n} x {data.n}, one block")
     there = None if method.n_components > COLUMNS else FLOAT * 4 * PARTS * n
-    words = f"up to {method.max_iter} steps, {way}"
+    words = f"up to {method.max_iter or method._schedule(data.n).max_iter} steps, {way}"
     work = Stage("descent", words, 80.0 * n * method.n_components, there=there)
     return [read_stage(data), affinities, work]
 
@@ -124,9 +125,9 @@ class NeighborEmbedding(Distances, Seeded, Method):
         None,
         Real(0, 1, open_high=True),
         Function("alpha(t)"),
-        Null("0.5, from iteration 250 on 0.8; 0.8 and 0.9 in TSNE"),
-        "alpha(t), a number or a function of the iteration. None is 0.5, from iteration 250 on 0.8; in TSNE 0.8, then "
-        "0.9.",
+        Null("0.5, from iteration 250 on 0.8"),
+        "alpha(t), a number or a function of the iteration. None is 0.5, from iteration 250 on 0.8; in TSNE beyond 500 "
+        "points 0.8, then 0.9.",
     )
     gains: bool = param(
         True,
@@ -134,7 +135,12 @@ class NeighborEmbedding(Distances, Seeded, Method):
         "Let every coordinate's step grow while its gradient keeps its sign and shrink when it turns: the same cost in "
         "half the iterations or fewer. False is the text's algorithm.",
     )
-    max_iter: int = param(1000, Int(1), "Iterations at most.")
+    max_iter: int | None = param(
+        None,
+        Int(1),
+        Null("1,000; 750 in TSNE beyond 500 points"),
+        "Iterations at most. None is 1,000; in TSNE beyond 500 points 750.",
+    )
     min_grad_norm: float = param(
         1e-07,
         Real(0),
@@ -152,7 +158,7 @@ class NeighborEmbedding(Distances, Seeded, Method):
     )
 
     student: ClassVar[bool] = False
-    schedule: ClassVar[tuple[float, float]] = (SLOW, FAST)  # momentum before and from iteration 250 on
+    many: ClassVar[Schedule] = OF_THE_TEXT  # what None of momentum and max_iter stands for, beyond 500 points
     summed: ClassVar[bool] = False  # the cost is a sum over points, and so large is its gradient
     early_exaggeration_iter: Any = fixed(default=SWITCH, init=False)
     dof: Any = fixed(default=1.0, init=False)
@@ -215,9 +221,9 @@ class NeighborEmbedding(Distances, Seeded, Method):
             return momentum_descent(
                 self._cost(P, run),
                 first,
-                max_iter=self.max_iter,
+                max_iter=self._schedule(len(first)).max_iter if self.max_iter is None else self.max_iter,
                 learning_rate=self._steps(rate) if self.learning_rate == "auto" else rate,
-                momentum=self._momentum(),
+                momentum=self._momentum(len(first)),
                 gains=self.gains,
                 exaggeration=float(self.early_exaggeration),
                 exaggeration_iter=self.early_exaggeration_iter,
@@ -232,10 +238,12 @@ class NeighborEmbedding(Distances, Seeded, Method):
         least = min(LEAST_RATE, rate) if self.student else 0.0
         return lambda e: max(rate / e, least)
 
-    def _momentum(self) -> Callable[[int], float]:
+    def _schedule(self, n: int) -> Schedule:
+        return OF_THE_TEXT if n <= FEW else self.many
+
+    def _momentum(self, n: int) -> Callable[[int], float]:
         if self.momentum is None:
-            slow, fast = self.schedule
-            return lambda t: slow if t < SWITCH else fast
+            return self._schedule(n).momentum
         given = self.momentum
         return (lambda t: float(given(t))) if callable(given) else (lambda t: float(given))
 

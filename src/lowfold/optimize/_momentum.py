@@ -24,6 +24,22 @@ GAIN = 0.01  # smallest gain: a coordinate whose gradient swings to and fro come
 FASTER, SLOWER = 0.2, 0.8  # added to a gain, or multiplied with it, Jacobs (1988)
 
 
+@dataclass(frozen=True)
+class Schedule:
+    """Momentum before and from iteration 250 on, and iterations at most."""
+
+    slow: float
+    fast: float
+    max_iter: int
+
+    def momentum(self, t: int) -> float:
+        """alpha(t)."""
+        return self.slow if t < SWITCH else self.fast
+
+
+OF_THE_TEXT = Schedule(SLOW, FAST, 1000)
+
+
 class Cost(Protocol):
     """A neighbour embedding's cost: gradients with the attraction multiplied by `exaggeration`, and its value."""
 
@@ -43,11 +59,6 @@ class Layout:
     reason: str
 
 
-def default_momentum(t: int) -> float:
-    """alpha(t): 0.5 for the first 250 iterations, then 0.8."""
-    return SLOW if t < SWITCH else FAST
-
-
 def exaggeration_at(t: int, exaggeration: float, early: int) -> float:
     """The whole of it for the early iterations, then falling to 1 by the same factor in each."""
     return float(exaggeration ** np.clip(1.0 - (t - early) / FALL, 0.0, 1.0)) if early else 1.0
@@ -59,7 +70,7 @@ def momentum_descent(
     *,
     max_iter: int,
     learning_rate: float | Callable[[float], float],
-    momentum: Callable[[int], float] = default_momentum,
+    momentum: Callable[[int], float] = OF_THE_TEXT.momentum,
     gains: bool = True,
     exaggeration: float = 1.0,
     exaggeration_iter: int = SWITCH,
