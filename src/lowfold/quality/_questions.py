@@ -157,7 +157,8 @@ def shortcuts(view: NeighborhoodView) -> Finding:
         saw += f"; far geodesics are up to {shrinking:.2f} times shorter than with {view.fewer} neighbours"
     if view.shortcuts == 0 and share > BLURRED:
         hidden = f"{share:.0%} of the edges leave the tangent planes of both ends: noise hides which are shortcuts"
-        return Finding("shortcuts", "cannot tell", shrinking, f"{hidden}; {saw}")
+        advice = f"to be safe: use n_neighbors of at most {view.fewer}" if shrinking > SHRUNK[1] else ""
+        return Finding("shortcuts", "cannot tell", shrinking, f"{hidden}; {saw}", advice=advice)
     if view.shortcuts == 0 and not shrinking > SHRUNK[1]:
         verdict = "cannot tell" if shrinking > SHRUNK[0] else "no"
         return Finding("shortcuts", verdict, 0.0, saw, advice="" if all_safe else f"keep n_neighbors at most {safe}")
@@ -318,7 +319,8 @@ def agreed(low: Finding, high: Finding, dimensions: tuple[int, int]) -> Finding:
         advice = warned and f"to be safe: {warned}"
         return replace(high, verdict="cannot tell", saw=saw, rules_in=(), rules_out=rules_out, advice=advice)
     if high.verdict == "cannot tell":
-        return replace(high, saw=f"{doubt}: {high.saw}", rules_in=(), rules_out=rules_out, advice="")
+        advice = high.advice if low.advice == high.advice else ""
+        return replace(high, saw=f"{doubt}: {high.saw}", rules_in=(), rules_out=rules_out, advice=advice)
     saw = f"{doubt}, and the answer is the same for both; for {last}: {high.saw}"
     return replace(high, saw=saw, rules_in=rules_in, rules_out=rules_out)
 
