@@ -133,6 +133,7 @@ class TSNE(WeightsOrDistances, NeighborEmbedding):
     )
 
     student: ClassVar[bool] = True
+    gains_from: ClassVar[int] = 0
     many: ClassVar[Schedule] = MANY
 
     checks: ClassVar[tuple[Check, ...]] = (*NeighborEmbedding.checks, _method_fits)

@@ -72,6 +72,7 @@ def momentum_descent(
     learning_rate: float | Callable[[float], float],
     momentum: Callable[[int], float] = OF_THE_TEXT.momentum,
     gains: bool = True,
+    gains_from: int = 0,
     exaggeration: float = 1.0,
     exaggeration_iter: int = SWITCH,
     min_grad_norm: float = 1e-7,
@@ -82,8 +83,9 @@ def momentum_descent(
     """Descend from Y. The layout is centred after every step. `learning_rate` may depend on the exaggeration in force,
     which falls to 1 within 100 iterations after the early ones.
 
-    With `gains` each coordinate's step grows by 0.2 while its gradient keeps pointing against the last step's sign and
-    shrinks by 0.8 otherwise (delta-bar-delta, Jacobs 1988, doi:10.1016/0893-6080(88)90003-2). Every 50 iterations the
+    With `gains`, after iteration `gains_from`, each coordinate's step grows by 0.2 while its gradient keeps pointing
+    against the last step's sign and shrinks by 0.8 otherwise (delta-bar-delta, Jacobs 1988,
+    doi:10.1016/0893-6080(88)90003-2). Every 50 iterations the
     cost is looked at: `callback(iteration, cost, Y)` is called and ends the descent by returning True; it also ends
     when the gradient's norm is below `min_grad_norm`, or after `patience` iterations without a lower cost. Neither is
     asked during exaggeration. In a layout smaller than 1 the norm is taken relative to it: exaggeration can draw all
@@ -98,7 +100,7 @@ def momentum_descent(
         now = exaggeration_at(t, exaggeration, exaggeration_iter)
         rate = learning_rate(now) if callable(learning_rate) else learning_rate
         slope = cost.gradient(Y, now)
-        if gains:
+        if gains and t > gains_from:
             gain = np.maximum(np.where(step * slope < 0, gain + FASTER, gain * SLOWER), GAIN)
         step = momentum(t) * step - rate * gain * slope
         Y = Y + step
