@@ -8,11 +8,13 @@ from sklearn import decomposition
 from sklearn.metrics.pairwise import pairwise_kernels
 
 import lowfold
+from lowfold._core.errors import AccuracyWarning
 from lowfold._core.run import Run
 from lowfold.kernels import kernel_operator, mercer_kernel, scale_from_sigma, scale_from_width
 from lowfold.kernels._functions import Mercer
 from lowfold.lowrank import karhunen_loeve, mercer_expansion
 from lowfold.lowrank._mercer import karhunen_loeve_coefficients
+from lowfold.methods.kernel_pca import _tell_narrow
 
 
 def points(seed: int, n: int = 90, D: int = 4) -> np.ndarray:
@@ -258,3 +260,11 @@ def test_fifty_thousand_points_without_a_matrix() -> None:
     assert model.residual_ < 1e-3
     small = lowfold.KernelPCA(2, gamma=0.1).fit(X[:2000])
     assert np.allclose(model.eigenvalues_ / 50_000, small.eigenvalues_ / 2000, rtol=0.1)
+
+
+def test_a_kernel_too_narrow_is_told() -> None:
+    """Images in pairs and nothing between pairs: eigenvalues of 2 do not coincide with the next, and mix many pairs."""
+    with pytest.warns(AccuracyWarning, match=r"next to nothing off its diagonal .* that of 2.0 points"):
+        _tell_narrow(0.1, 2.0, 1.0, 200)
+    _tell_narrow(0.1, 20.0, 1.0, 200)
+    _tell_narrow(0.1, 2.0, 1.0, 20)  # so few may well be directions of their own

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lowfold._core.errors import InvalidInput
+from lowfold._core.errors import AccuracyWarning, InvalidInput
 from lowfold._core.limits import Choice, Flag, Int, Null, Real
 from lowfold._core.operators import CentredGram, DenseOperator
 from lowfold._core.params import param, positional
@@ -19,6 +19,7 @@ from lowfold._core.rounding import UNEVEN
 from lowfold._core.rows import Rows
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats
+from lowfold._core.warn import warn
 from lowfold.graph._reading import in_memory
 from lowfold.graph._source import Blocks
 from lowfold.graph._types import Neighbors
@@ -37,7 +38,7 @@ from lowfold.methods._parameters import MercerKernel, Solved
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, over_kernel_rows
 from lowfold.methods._stages import Stages, tile_stages
-from lowfold.methods._telling import tell_few
+from lowfold.methods._telling import ENOUGH_TO_TELL, FEW, tell_few
 from lowfold.spectral._doors import largest
 from lowfold.spectral._solvers import LAST_RESORT
 from lowfold.spectral._types import NEGLIGIBLE, Eigenpairs, existing_values, positive_values
@@ -160,7 +161,10 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
         kept = positive_values(pairs.values, "the kernel matrix")
         means = K.row_means() if self.center else np.zeros(data.n)
         trace = K.trace(means)
-        tell_few("KernelPCA", pairs.vectors, "leave these rows out, or use a smaller gamma where the kernel is local")
+        way_out = "leave these rows out, or use a smaller gamma where the kernel is local"
+        lonely = tell_few("KernelPCA", pairs.vectors, way_out)
+        if k.differences and not len(lonely):
+            _tell_narrow(k.gamma, float(pairs.values[0]), trace / data.n, data.n)
         return Fit(
             coordinates=pairs.vectors * np.sqrt(kept),
             pairs=pairs,
@@ -217,6 +221,17 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
 
     def _operator(self) -> KernelOperator:
         return self.gram()
+
+
+def _tell_narrow(gamma: float, first: float, own: float, n: int) -> None:
+    """Say that no coordinate is shared by more than a few points: the first eigenvalue is hardly that of one."""
+    if n >= ENOUGH_TO_TELL and first < FEW * own:
+        warn(
+            f"the kernel of KernelPCA has next to nothing off its diagonal (gamma = {gamma:.3g}; its first eigenvalue "
+            f"is that of {first / own:.1f} points), so that every point is a direction of its own; use a smaller "
+            "gamma, as the default, which is that of the median distance",
+            AccuracyWarning,
+        )
 
 
 def _existing(pairs: Eigenpairs) -> Eigenpairs:
