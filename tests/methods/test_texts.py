@@ -20,6 +20,19 @@ def test_lpp_without_centring(seed: int) -> None:
     assert np.allclose(printed.transform(X), X @ printed.components_.T)
 
 
+@pytest.mark.parametrize("seed", [400, 401])
+def test_lpp_without_centring_finds_the_height_of_a_roll(seed: int) -> None:
+    roll = lowfold.datasets.swiss_roll(500, random_state=seed)
+    height = roll.coordinates[:, 1] - roll.coordinates[:, 1].mean()
+    told = []
+    for center in (True, False):
+        A = np.column_stack([lowfold.LPP(2, center=center).fit_transform(roll.X), np.ones(500)])
+        left = height - A @ np.linalg.lstsq(A, height, rcond=None)[0]
+        told.append(1 - left @ left / (height @ height))
+    assert told[0] < 0.2
+    assert told[1] > 0.6
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_closeness_of_lle(seed: int) -> None:
     X = lowfold.datasets.s_curve(200, random_state=seed).X
