@@ -10,6 +10,7 @@ import tomllib
 import warnings
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -91,6 +92,40 @@ def test_lines_of_the_page_for_newcomers_run() -> None:
             exec(compile(line, "coming-from.md", "exec"), found)
         Y = found["Y"] if "Y" in found else found["adata"].obsm["X_diffusion_maps"]
         assert Y.shape in {(150, 2), (150, 3)}
+
+
+def run_tasks(*, commands: bool) -> dict[str, Any]:
+    """The blocks of the everyday tasks in the order of the page: later ones read what earlier ones wrote."""
+    from typer.testing import CliRunner
+
+    from lowfold.cli._app import app
+
+    found: dict[str, Any] = {}
+    text = (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^## \d+\.", text, re.MULTILINE)) == 20
+    for kind, block in re.findall(r"```(python|console)\n(.*?)```", text, re.DOTALL):
+        if kind == "python" and ("import polars" not in block or importlib.util.find_spec("polars")):
+            exec(compile(block, "tasks.md", "exec"), found)
+        for line in re.findall(r"^\$ lowfold (.*)", block, re.MULTILINE) if commands else ():
+            result = CliRunner().invoke(app, line.split())
+            assert result.exit_code == 0, result.output
+    return found
+
+
+@pytest.mark.extra("pandas", "PIL", "anndata", "networkx")
+def test_the_everyday_tasks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = run_tasks(commands=False)
+    assert found["Y"].shape == (150, 2)  # of the texts
+    assert found["search"].best_score_ > 0.9
+    assert found["model"].n_features_in_ == 3  # of the rows in a file
+
+
+@pytest.mark.slow
+@pytest.mark.extra("pandas", "pyarrow", "matplotlib", "PIL", "anndata", "networkx")
+def test_the_commands_of_the_everyday_tasks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_tasks(commands=True)
 
 
 def test_blocks_of_the_theory_hold() -> None:
