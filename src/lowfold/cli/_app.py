@@ -169,18 +169,12 @@ def transform(
     )
     from lowfold.cli._values import parse_settings
     from lowfold.datasets._file_table import numbered
-    from lowfold.methods.files import load
 
     out = out or "-"
     with config_context(memory=memory, device=device), told_once(quiet):
         refuse_existing(out, overwrite=overwrite)
         check_ending(out)
-        fitted = load(model)
-        if not hasattr(fitted, "transform"):
-            last = type(fitted.steps[-1][1]).__name__
-            raise InvalidInput(
-                f"{model}: a pipeline that ends in {last} places no points; in Python lowfold.load reads it"
-            )
+        fitted = _placing(model)
         options = parse_settings(read or [], "--read")
         streams = out != "-" and getattr(fitted, "input_scaling_", None) is None
         columns_in = columns_of_the_fit(fitted)
@@ -200,6 +194,18 @@ def transform(
         back = numbered(Y.shape[1]) if columns_in is None else columns_in
         columns = [str(name) for name in (back if inverse else fitted.get_feature_names_out())]
         write_output(out, Y, columns, carried(table, columns), overwrite=overwrite, quiet=quiet)
+
+
+def _placing(path: str) -> Any:
+    """The model or pipeline of a file, known to place points."""
+    from lowfold._core.errors import InvalidInput
+    from lowfold.methods.files import load
+
+    fitted = load(path)
+    if not hasattr(fitted, "transform"):
+        last = type(fitted.steps[-1][1]).__name__
+        raise InvalidInput(f"{path}: a pipeline that ends in {last} places no points; in Python lowfold.load reads it")
+    return fitted
 
 
 def _transformed(fitted: Any, X: Any, *, inverse: bool) -> Any:
