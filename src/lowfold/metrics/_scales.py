@@ -34,7 +34,7 @@ BY_SIZE = ("euclidean", "sqeuclidean", "minkowski", "manhattan", "cityblock", "l
 
 def uneven_columns(X: AnyFloats, names: Sequence[str] | None = None) -> str | None:
     """What differs, in words; None where all columns are of one kind or of about one size."""
-    if X.ndim != 2 or _series(X, names):
+    if issparse(X) or X.ndim != 2 or _series(X, names):
         return None
     spread = np.asarray(np.std(X, axis=0, dtype=np.float64))
     alive = np.flatnonzero(spread > 0)
