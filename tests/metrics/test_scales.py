@@ -53,6 +53,7 @@ def _spectra(rng: np.random.Generator) -> np.ndarray:
 KINDS = {
     "scores": _scores,
     "spectra": _spectra,
+    "noise": lambda rng: np.hstack([rng.uniform(5, 20, (60, 3)), 1e-3 * rng.normal(size=(60, 4))]),
     "pixels": lambda rng: np.floor(rng.random((60, 16)) * np.geomspace(1.2, 256, 16)),
     "one-hot": lambda rng: np.eye(4)[rng.choice(4, 400, p=[0.94, 0.02, 0.02, 0.02])] * [1, 1, 30, 1],
 }

@@ -3,7 +3,7 @@
 A distance adds up all columns; one in grams beside one in millimetres decides it alone. Columns that are one kind of
 thing (pixels, bands of a spectrum) are meant to differ: many columns, or names that only count, are taken as such. A
 fit on an array without names warns only where every value of one column is larger than ten times all of another, as
-grams and millimetres are, and of one sign: pixels, scores of PCA and one-hot columns share their zero; and not where
+grams and millimetres are, each of one sign: pixels, scores of PCA and one-hot columns share their zero; and not where
 neighbouring columns go together, as bands do.
 """
 
@@ -73,13 +73,13 @@ def tell_scales_of_fit(X: AnyFloats, names: Sequence[str] | None = None) -> None
 
 
 def _several_units(X: AnyFloats) -> bool:
-    """Whether one column, of one sign, has no value below ten times all of another, and columns are no bands."""
+    """Whether one column has no value below ten times all of another, each of one sign, and columns are no bands."""
     if X.ndim != 2 or not 2 <= X.shape[1] < SERIES or len(X) < 3:
         return False
     low, high, spread = X.min(axis=0), X.max(axis=0), np.std(X, axis=0, dtype=np.float64)
     least = np.maximum(low, -high)  # below 0 where a column has both signs
     beyond = least[:, None] > UNEVEN * np.maximum(high, -low)
-    apart = beyond & (spread[:, None] > UNEVEN * spread) & (spread > 0)
+    apart = beyond & (spread[:, None] > UNEVEN * spread) & (spread > 0) & (least > 0)
     if not apart.any():
         return False
     Z = (X - X.mean(axis=0, dtype=np.float64)) / np.where(spread > 0, spread, 1.0)
