@@ -53,7 +53,7 @@ BEFORE_POLISH = 1e-7  # of a new point's place: Newton's steps, which follow, do
 # The learning rate of t-SNE under exaggeration, at least, as scikit-learn's: with less, few points do not come far.
 LEAST_RATE = 50.0
 # Iterations without gains where there is no exaggeration: earlier, quick steps settle an order of the points that ends
-# in a worse minimum. From here on the cost of digits, rolls, clusters and normal clouds is never higher than without.
+# in a worse minimum. From here on the cost of digits and rolls was no higher than without.
 FORMED = 200
 FEW = 500  # points up to which the schedule is that of the text
 FAR = 4.0  # radii of the layout beyond which a new point has not found a place but left
