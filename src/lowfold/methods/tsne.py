@@ -31,8 +31,8 @@ from lowfold.methods._parameters import Affinities as WeightsOrDistances
 from lowfold.optimize._momentum import Schedule
 from lowfold.optimize._neighbor import Affinities, FFTCost, SparseAffinities, TSNECost
 
-# From 1,500 points on the divergence after 750 iterations with this momentum was lower than after 1,000 with the 0.5 and
-# 0.8 of the text on ten sets of ten; at 1,000 points equal or lower on rolls and digits, within 4% either way on clouds.
+# From 1,500 points on the divergence after 750 iterations with this momentum was lower than after 1,000 with the 0.5
+# and 0.8 of the text on ten sets of ten; at 1,000 points no higher on rolls and digits, within 4% either way on clouds.
 MANY = Schedule(0.8, 0.9, 750)
 METHODS = ("auto", "exact", "neighbors", "fft")
 
