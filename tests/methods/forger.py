@@ -23,11 +23,11 @@ def forgeries(good: Path, *, scalars: bool = True) -> Iterator[tuple[str, Path]]
         if name != TEXT:
             array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
             for words, changed in _arrays(array):
-                yield f"{name} {array.dtype}{array.shape}: {words}", _written(target, {**members, name: _npy(changed)})
+                yield f"{name} {array.dtype}{array.shape}: {words}", written(target, {**members, name: npy(changed)})
     if scalars:
         content = json.loads(members[TEXT])
         for words, changed in _scalars(content):
-            yield words, _written(target, {**members, TEXT: json.dumps(changed).encode()})
+            yield words, written(target, {**members, TEXT: json.dumps(changed).encode()})
 
 
 def _arrays(array: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
@@ -77,13 +77,13 @@ def _leaves(node: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
             yield (*path, key)
 
 
-def _npy(array: np.ndarray) -> bytes:
+def npy(array: np.ndarray) -> bytes:
     stream = io.BytesIO()
     np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
     return stream.getvalue()
 
 
-def _written(target: Path, members: dict[str, bytes]) -> Path:
+def written(target: Path, members: dict[str, bytes]) -> Path:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for name, data in members.items():
             archive.writestr(zipfile.ZipInfo(name), data)

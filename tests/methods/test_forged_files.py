@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.methods.forger import forgeries, verdict
+from tests.methods.forger import forgeries, npy, verdict, written
 from tests.methods.test_files import NAMES, SEVERAL, fitted, points
 
 import lowfold
@@ -33,6 +34,20 @@ def failures(model: object, new: np.ndarray, folder: Path, *, scalars: bool) -> 
 @pytest.mark.parametrize("name", QUICK)
 def test_changed_arrays(name: str, tmp_path: Path) -> None:
     assert failures(fitted(name, points(30)), points(5, seed=3), tmp_path, scalars=False) == []
+
+
+def test_a_graph_whose_rows_are_out_of_order(tmp_path: Path) -> None:
+    """Indices that are all 0 or 1 lie within the range, and hold no graph: distances would be infinite."""
+    file = tmp_path / "model.lowfold"
+    model = fitted("KernelIsomap", points(40))
+    lowfold.save(file, model)
+    indices = model.graph_.indices
+    with zipfile.ZipFile(file) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    graph = next(name for name, data in members.items() if data.endswith(indices.tobytes()))
+    forged = written(file.with_suffix(".forged"), {**members, graph: npy(indices > 0)})
+    with pytest.raises(LowfoldError, match="rows of the graph are not in order"):
+        lowfold.load(forged)
 
 
 @pytest.mark.slow

@@ -160,10 +160,19 @@ def _of_trained(trained: Any, sizes: Mapping[str, int], gaps: bool, *, several: 
         return "the training data are of another kind"
     if trained.graph is not None and not isinstance(trained.graph, Graph):
         return "the graph is of another kind"
+    if trained.graph is not None and not _in_order(trained.graph):
+        return "the rows of the graph are not in order"
     counts = {len(trained.coordinates), *(part.n for part in (source, trained.graph) if part is not None)}
     if len(counts) > 1:
         return f"points, graph and coordinates have different sizes {sorted(counts)}"
     return _rules(trained)
+
+
+def _in_order(graph: Graph) -> bool:
+    """Whether neighbours rise in every row: none twice. What cannot be reached would have no coordinates."""
+    rises = np.diff(graph.indices) > 0
+    rises[graph.indptr[1:-1][(graph.indptr[1:-1] > 0) & (graph.indptr[1:-1] < len(graph.indices))] - 1] = True
+    return bool(rises.all())
 
 
 def _rows(X: Any, D: int | None, gaps: bool) -> str | None:
