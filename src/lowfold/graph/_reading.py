@@ -19,7 +19,18 @@ from lowfold._core.rows import Rows, first_pass
 from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import AnyFloats
 from lowfold.graph._foreign import known_graph
-from lowfold.graph._source import AFFINITY, PRECOMPUTED, Blocks, Measured, Pairs, Points, Source, read_matrix
+from lowfold.graph._source import (
+    AFFINITY,
+    LARGEST,
+    PRECOMPUTED,
+    SMALLEST,
+    Blocks,
+    Measured,
+    Pairs,
+    Points,
+    Source,
+    read_matrix,
+)
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.metrics._metric import Metric
 from lowfold.metrics._points import as_points
@@ -32,7 +43,6 @@ Params = Mapping[str, Any] | None
 FITTED = ("mahalanobis", "seuclidean")  # metrics whose parameters are those of all rows: of blocks they must be given
 
 SHOWN = 64  # rows that show whether values differ
-LARGEST, SMALLEST = 1e70, 1e-70  # fourth powers of distances, summed over points, stay inside float64
 
 
 def is_precomputed(metric: object) -> TypeGuard[str]:

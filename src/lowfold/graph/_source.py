@@ -21,6 +21,7 @@ from lowfold.metrics._dissimilarity import similarity_to_distance
 from lowfold.metrics._metric import Metric
 from lowfold.metrics._sparse import sparse_metric
 
+LARGEST, SMALLEST = 1e70, 1e-70  # fourth powers of distances, summed over points, stay inside float64
 Points64 = NDArray[np.floating]
 
 
@@ -201,7 +202,20 @@ def read_matrix(matrix: Any, kind: str, *, square: bool = True, diagonal: Floats
     if D.dtype.kind != "f":
         D = D.astype(np.float64)
     _refuse_negative(np.fmin.reduce(D, axis=None, initial=0.0), "precomputed distances")
-    return Pairs(np.sqrt(D) if kind == "precomputed_squared" else D)
+    D = np.sqrt(D) if kind == "precomputed_squared" else D
+    check_distances(D)
+    return Pairs(D)
+
+
+def check_distances(D: NDArray[np.floating]) -> None:
+    """Refuse distances that cannot be squared and summed without overflow or underflow."""
+    most = float(np.fmax.reduce(D, axis=None, initial=0.0))
+    size = most if np.isfinite(most) else float(np.max(D, where=np.isfinite(D), initial=0.0))
+    if size > LARGEST or 0.0 < size < SMALLEST:
+        raise InvalidInput(
+            f"X has distances up to {size:.3g}; between {SMALLEST:g} and {LARGEST:g} they can be squared and summed; "
+            "multiply X by a constant first"
+        )
 
 
 def _resistances(matrix: Any, *, square: bool) -> csr_array:

@@ -17,7 +17,7 @@ from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import AnyFloats, Floats
 from lowfold.graph._reading import in_memory
 from lowfold.graph._search import nearest
-from lowfold.graph._source import Pairs
+from lowfold.graph._source import Pairs, check_distances
 from lowfold.graph._types import Neighbors
 from lowfold.methods._base import Method
 from lowfold.methods._descent import symmetric_dissimilarities
@@ -50,7 +50,9 @@ def read_stack(X: Any, kind: str, *, square: bool) -> AnyFloats:
         return np.stack([similarity_to_distance(part) for part in A])
     if (A < 0).any():
         raise InvalidInput(f"distances must be 0 or more, NaN where unmeasured; the smallest is {np.nanmin(A):g}")
-    return np.sqrt(A) if kind == "precomputed_squared" else A
+    A = np.sqrt(A) if kind == "precomputed_squared" else A
+    check_distances(A)
+    return A
 
 
 def merge(matrices: Floats, rule: str, weights: Floats | None = None) -> tuple[Floats, Floats]:
