@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from lowfold._core.errors import InvalidInput, RepairWarning
+from lowfold._core.errors import InvalidInput, InvalidType, RepairWarning
 from lowfold._core.open_rows import as_rows
 from lowfold._core.parallel import row_slices, run_blocks
 from lowfold._core.sparse_rows import SparseRows
@@ -127,8 +127,20 @@ def _in_words(X: Any) -> Iterator[None]:
     """scikit-learn's refusals of gaps and of text, with what can be done about them here."""
     try:
         yield
+    except TypeError as error:
+        if getattr(getattr(X, "dtype", None), "names", None):
+            raise InvalidType(
+                f"X has named fields ({', '.join(X.dtype.names)}), and a table of numbers is needed: "
+                "numpy.lib.recfunctions.structured_to_unstructured(X)"
+            ) from None
+        if "float() argument" in str(error):
+            what = f"{type(X).__name__}; {error}"
+            raise InvalidType(f"X must be a table of numbers, a row for each point; got {what}") from None
+        raise
     except ValueError as error:
         said = str(error)
+        if "inhomogeneous" in said:
+            raise InvalidInput("X has rows of different lengths; every row needs the same columns") from None
         if "contains NaN" in said:
             raise InvalidInput(
                 f"{said.splitlines()[0]} Fill the gaps or leave these rows out; EMPCA fits rows with gaps as they are, "

@@ -1,4 +1,4 @@
-"""Matrices of distances whose squares have no place in float64 are refused in words."""
+"""What cannot be points or distances is refused in words: sizes beyond float64, rows of several lengths, no tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lowfold
-from lowfold._core.errors import InvalidInput
+from lowfold._core.errors import InvalidInput, InvalidType
 
 X = np.random.default_rng(8).normal(size=(15, 3))
 SEVERAL = ["WeightedMDS", "ReplicatedMDS"]
@@ -28,3 +28,13 @@ def test_unmeasured_pairs_do_not_count() -> None:
     gaps[0, 1] = gaps[1, 0] = np.nan
     Y = lowfold.MetricMDS(2, metric="precomputed").fit_transform(gaps * 1e60)
     assert np.isfinite(Y).all()
+
+
+def test_what_is_no_table_is_said() -> None:
+    with pytest.raises(InvalidInput, match="rows of different lengths"):
+        lowfold.PCA(1).fit([[1, 2], [3], [4, 5, 6]])
+    with pytest.raises(InvalidType, match=r"named fields \(a, b\)"):
+        lowfold.Isomap(1).fit(np.zeros(9, dtype=[("a", float), ("b", float)]))
+    for thing in ({1, 2}, {"a": [1, 2]}, (x for x in range(3)), int):
+        with pytest.raises(InvalidType, match="must be a table of numbers"):
+            lowfold.Isomap(1).fit(thing)
