@@ -59,4 +59,6 @@ def test_the_default_is_left_by_a_margin_only():
     assert _best(far, spread, allowed, failed, 0, most=True) == 1
     assert _best(far, np.full(3, MARGIN), allowed, failed, 0, most=True) == 0  # within the spread of both
     assert _best(far, spread, np.array([False, True, True]), failed, 0, most=True) == 1  # the default is refused
+    worse = np.array([0.9, 0.9 - 2 * MARGIN, 0.8])  # but far better than what is not: a few shortcuts harm it less
+    assert _best(worse, spread, np.array([False, True, True]), failed, 0, most=True) == 0
     assert _best(near, spread, allowed, failed, None, most=False) == 1

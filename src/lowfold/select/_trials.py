@@ -138,6 +138,8 @@ class Trials:
         allowed = np.array([value not in refused for value in grid.values])
         usual = grid.values.index(grid.usual) if grid.usual in grid.values else None
         chosen = grid.values[_best(mean, spread, allowed, failed, usual, most=name == "n_neighbors")]
+        if allowed.any():
+            refused.pop(chosen, None)
         return Curve(name, grid.values, mean, spread, chosen, MEASURE, refused)
 
     def _unfit(self, k: int) -> str:
@@ -154,16 +156,20 @@ def _best(
     *,
     most: bool,
 ) -> int:
-    """The usual one unless the best that is eligible beats it by a margin; where there is none, with `most` the largest
+    """The usual one unless the best that is eligible beats it by a margin; where it is not eligible itself, if it beats
+    that by a margin: a few shortcuts may harm less than fewer neighbours. Where there is none, with `most` the largest
     within the spread of the best; else the first that could be fitted.
     """
     if not allowed.any():
         return int(np.argmin(failed)) if usual is None or failed[usual] else usual
     scores = np.where(allowed, np.nan_to_num(mean, nan=-np.inf), -np.inf)
     best = int(np.argmax(scores))
-    if usual is not None and allowed[usual]:
+    if usual is not None and not failed[usual]:
         margin = max(MARGIN, spread[best] + spread[usual])
-        return usual if scores[usual] >= scores[best] - margin else best
+        if allowed[usual]:
+            return usual if scores[usual] >= scores[best] - margin else best
+        if mean[usual] >= scores[best] + margin:
+            return usual
     return int(np.flatnonzero(scores >= scores[best] - spread[best])[-1]) if most else best
 
 
