@@ -8,6 +8,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -247,3 +248,11 @@ def test_lines_differ_and_curves_stay_inside() -> None:
 )
 def test_numbers_as_readers_want_them(value: float | None, shown: str) -> None:
     assert figure(value) == shown
+
+
+def test_what_is_pressed_is_24_pixels_high() -> None:
+    """A rule that unsets everything unsets the height of all buttons too."""
+    rules = (files("lowfold.viz") / "_report.css").read_text(encoding="utf-8").split("}")
+    bare = [rule for rule in rules if "all: unset" in rule]
+    assert len(bare) == 3
+    assert all("min-height: 24px" in rule for rule in bare)

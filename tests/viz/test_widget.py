@@ -33,3 +33,8 @@ def test_bad_input_ends_in_words() -> None:
         lowfold.viz.widget(np.zeros((5, 2)), labels=np.zeros(5), color=np.zeros(5))
     with pytest.raises(InvalidInput, match="one value per point"):
         lowfold.viz.widget(np.zeros((5, 2)), color=np.zeros(4))
+
+
+def test_a_fitted_model_is_drawn() -> None:
+    model = lowfold.PCA(2).fit(np.random.default_rng(4).normal(size=(12, 3)))
+    assert lowfold.viz.widget(model).axes == lowfold.viz.widget(model.embedding_).axes

@@ -23,7 +23,7 @@ def widget(
 
     Parameters
     ----------
-    Y : array (n, d), of which up to three columns are drawn.
+    Y : array (n, d), or a fitted model, whose `embedding_` is drawn; up to three columns are.
     labels : array (n,) or None, classes.
     color : array (n,) or None, numbers on a scale.
     title : what it shows, for readers who hear the page.
@@ -31,7 +31,7 @@ def widget(
     """
     anywidget = load_extra("anywidget", "notebook", "the widget")
     traitlets = load_extra("traitlets", "notebook", "the widget")
-    points = np.asarray(Y, dtype=np.float64)
+    points = np.asarray(getattr(Y, "embedding_", Y), dtype=np.float64)
     if points.ndim != 2 or points.shape[1] < 2:
         raise InvalidInput(f"Y must have at least two columns; got shape {points.shape}")
     folder = files("lowfold.viz")
