@@ -26,7 +26,7 @@ class PressesCtrlC:
             main = threading.main_thread().ident
             assert main is not None
             signal.pthread_kill(main, signal.SIGINT)
-            if threading.get_ident() != main:  # else the little that is compiled here may be done before it is heard
+            if threading.get_ident() != main:  # else the little that is compiled here is done before anything is said
                 self.answered.wait(10)
 
 
@@ -64,9 +64,10 @@ def test_it_is_heard_when_the_loop_is_whole(
 
 
 def test_words_come_when_another_thread_compiles(
-    pressed: PressesCtrlC, heard: None, capsys: pytest.CaptureFixture[str]
+    pressed: PressesCtrlC, heard: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lowfold._core.jit import compiled
+    from lowfold._core import parallel
+    from lowfold._core.jit import compiled, tell_compiling
     from lowfold._core.parallel import run_blocks
 
     compiled("lowfold.graph._path_loops")
@@ -79,16 +80,13 @@ def test_words_come_when_another_thread_compiles(
     def work(i: int) -> None:
         fourfold(i)
 
-    def answer(*_: Any) -> None:
+    def tell() -> None:
+        tell_compiling()
         pressed.answered.set()
-        raise KeyboardInterrupt
 
-    former = signal.signal(signal.SIGINT, answer)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            run_blocks(work, 4, n_jobs=2)
-    finally:
-        signal.signal(signal.SIGINT, former)
+    monkeypatch.setattr(parallel, "tell_compiling", tell)
+    with pytest.raises(KeyboardInterrupt):
+        run_blocks(work, 4, n_jobs=2)
     assert "stops when what is being compiled is done" in capsys.readouterr().err
 
 

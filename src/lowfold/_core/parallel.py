@@ -10,9 +10,10 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import lru_cache
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,22 +96,29 @@ def run_blocks(
         _here.inside = True
         work(i)
 
-    pool = _pool(jobs)
-    # Only a few blocks are handed out at a time, so that an exception or Ctrl-C leaves little to wait for.
-    waiting = iter(range(n_blocks))
+    pool, waiting = _pool(jobs), iter(range(n_blocks))
     pending: set[Future[None]] = set()
+    # `wait` holds a lock of every future for a moment: Ctrl-C just then would leave it held, and the threads with it.
+    ended: SimpleQueue[Future[None]] = SimpleQueue()
+
+    def hand_out(i: int) -> None:
+        future = pool.submit(inside, i)
+        pending.add(future)
+        future.add_done_callback(ended.put)
+
     done_count = 0
     try:
+        # Only a few blocks are handed out at a time, so that an exception or Ctrl-C leaves little to wait for.
         for _, i in zip(range(2 * jobs), waiting, strict=False):
-            pending.add(pool.submit(inside, i))
+            hand_out(i)
         while pending:
-            done, pending = wait(pending, return_when=FIRST_COMPLETED)
-            for future in done:
-                future.result()
-                done_count += 1
-                following = next(waiting, None)
-                if following is not None:
-                    pending.add(pool.submit(inside, following))
+            future = ended.get()
+            pending.discard(future)
+            future.result()
+            done_count += 1
+            following = next(waiting, None)
+            if following is not None:
+                hand_out(following)
             if progress is not None:
                 progress(done_count / n_blocks)
     except BaseException as error:
