@@ -18,16 +18,11 @@ class PressesCtrlC:
 
     def __init__(self) -> None:
         self.times = 0
-        self.answered = threading.Event()
 
     def notify(self, event: Any) -> None:
         if event.is_start and self.times == 0:
             self.times += 1
-            main = threading.main_thread().ident
-            assert main is not None
-            signal.pthread_kill(main, signal.SIGINT)
-            if threading.get_ident() != main:  # else the little that is compiled here is done before anything is said
-                self.answered.wait(10)
+            signal.raise_signal(signal.SIGINT)
 
 
 @pytest.fixture
@@ -63,31 +58,42 @@ def test_it_is_heard_when_the_loop_is_whole(
     assert twice(3) == 6
 
 
-def test_words_come_when_another_thread_compiles(
-    pressed: PressesCtrlC, heard: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_words_come_while_another_thread_compiles(capsys: pytest.CaptureFixture[str]) -> None:
+    from lowfold._core.jit import _Clock, tell_compiling
+
+    clock, begun, done = _Clock(), threading.Event(), threading.Event()
+
+    def compile_something() -> None:
+        clock.on_start(None)
+        begun.set()
+        done.wait(10)
+        clock.on_end(None)
+
+    with pytest.MonkeyPatch.context() as change:
+        change.setattr("lowfold._core.jit._clock", clock)
+        thread = threading.Thread(target=compile_something)
+        thread.start()
+        begun.wait(10)
+        tell_compiling()
+        assert "stops when what is being compiled is done" in capsys.readouterr().err
+        done.set()
+        thread.join()
+        tell_compiling()
+        assert capsys.readouterr().err == ""
+
+
+def test_blocks_that_are_interrupted_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     from lowfold._core import parallel
-    from lowfold._core.jit import compiled, tell_compiling
-    from lowfold._core.parallel import run_blocks
 
-    compiled("lowfold.graph._path_loops")
-    import numba
-
-    @numba.njit  # type: ignore[untyped-decorator]
-    def fourfold(x: int) -> int:
-        return 4 * x
+    told = []
+    monkeypatch.setattr(parallel, "tell_compiling", lambda: told.append(True))
 
     def work(i: int) -> None:
-        fourfold(i)
+        raise KeyboardInterrupt
 
-    def tell() -> None:
-        tell_compiling()
-        pressed.answered.set()
-
-    monkeypatch.setattr(parallel, "tell_compiling", tell)
     with pytest.raises(KeyboardInterrupt):
-        run_blocks(work, 4, n_jobs=2)
-    assert "stops when what is being compiled is done" in capsys.readouterr().err
+        parallel.run_blocks(work, 4, n_jobs=2)
+    assert told == [True]
 
 
 def test_a_program_that_ignores_ctrl_c_goes_on_ignoring_it(pressed: PressesCtrlC) -> None:
