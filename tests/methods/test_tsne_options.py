@@ -76,3 +76,10 @@ def test_fft_has_one_degree() -> None:
     pytest.importorskip("openTSNE")
     with pytest.raises(InvalidInput, match="one degree of freedom"):
         lowfold.TSNE(method="fft", dof=2.0).fit(blobs()[0])
+
+
+def test_a_long_exaggeration_leaves_the_usual_steps_after_it() -> None:
+    X = lowfold.datasets.swiss_roll(501, random_state=9).X
+    usual, long = (lowfold.TSNE(2, early_exaggeration_iter=early).fit(X) for early in (250, 740))
+    assert long.n_iter_ <= 740 + 500
+    assert long.kl_divergence_ < 1.05 * usual.kl_divergence_

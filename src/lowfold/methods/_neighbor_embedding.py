@@ -84,7 +84,7 @@ def _stages(method: Any, data: Data) -> list[Stage]:
         words = "all pairs, in strips made anew in each step"
         affinities = Stage("affinities", words, strips, there=held, words=f"{data.n} x {data.n}, one block")
     there = None if method.n_components > COLUMNS else FLOAT * 4 * PARTS * n
-    words = f"up to {method.max_iter or method._schedule(data.n).max_iter} steps, {way}"
+    words = f"up to {method._most_steps(data.n)} steps, {way}"
     work = Stage("descent", words, 80.0 * n * method.n_components, there=there)
     return [read_stage(data), affinities, work]
 
@@ -142,7 +142,7 @@ class NeighborEmbedding(Distances, Seeded, Method):
         None,
         Int(1),
         Null("1,000; 750 in TSNE beyond 500 points"),
-        "Iterations at most. None is 1,000; in TSNE beyond 500 points 750.",
+        "Iterations at most. None is 1,000; in TSNE beyond 500 points 750; more where the exaggeration is longer.",
     )
     min_grad_norm: float = param(
         1e-07,
@@ -225,7 +225,7 @@ class NeighborEmbedding(Distances, Seeded, Method):
             return momentum_descent(
                 self._cost(P, run),
                 first,
-                max_iter=self._schedule(len(first)).max_iter if self.max_iter is None else self.max_iter,
+                max_iter=self._most_steps(len(first)),
                 learning_rate=self._steps(rate) if self.learning_rate == "auto" else rate,
                 momentum=self._momentum(len(first)),
                 gains=self.gains,
@@ -245,6 +245,11 @@ class NeighborEmbedding(Distances, Seeded, Method):
 
     def _schedule(self, n: int) -> Schedule:
         return OF_THE_TEXT if n <= FEW else self.many
+
+    def _most_steps(self, n: int) -> int:
+        """A longer exaggeration than usual does not take its steps from what follows it."""
+        longer = max(0, self.early_exaggeration_iter - SWITCH)
+        return self._schedule(n).max_iter + longer if self.max_iter is None else int(self.max_iter)
 
     def _momentum(self, n: int) -> Callable[[int], float]:
         if self.momentum is None:

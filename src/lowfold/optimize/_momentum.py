@@ -85,11 +85,11 @@ def momentum_descent(
 
     With `gains`, after iteration `gains_from`, each coordinate's step grows by 0.2 while its gradient keeps pointing
     against the last step's sign and shrinks by 0.8 otherwise (delta-bar-delta, Jacobs 1988,
-    doi:10.1016/0893-6080(88)90003-2). Every 50 iterations the
-    cost is looked at: `callback(iteration, cost, Y)` is called and ends the descent by returning True; it also ends
-    when the gradient's norm is below `min_grad_norm`, or after `patience` iterations without a lower cost. Neither is
-    asked during exaggeration. In a layout smaller than 1 the norm is taken relative to it: exaggeration can draw all
-    points together, where every gradient is small and the descent has only begun.
+    doi:10.1016/0893-6080(88)90003-2). Every 50 iterations the cost is looked at: `callback(iteration, cost, Y)` is
+    called and ends the descent by returning True; it also ends when the gradient's norm is below `min_grad_norm`, or
+    after `patience` iterations without a lower cost. Neither is asked during exaggeration. In a layout smaller than 1
+    the norm is taken relative to it: exaggeration can draw all points together, where every gradient is small and the
+    descent has only begun.
     """
     Y = np.array(Y, dtype=np.float64)
     step, gain = np.zeros_like(Y), np.ones_like(Y)
