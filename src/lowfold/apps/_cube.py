@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.config import get_config
 from lowfold._core.errors import InvalidInput
+from lowfold._core.file_words import existing_file, parsing, refuse
 from lowfold._core.types import Floats
-from lowfold.datasets._file_table import existing_file, parsing, refuse
 from lowfold.datasets._read_envi import band_names, open_envi
 from lowfold.datasets._write_envi import write_envi
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lowfold.datasets._file_table import existing_file, parsing, refuse
+from lowfold._core.file_words import existing_file, parsing, refuse
 from lowfold.datasets._write_table import replacing
 
 FORMAT = "lowfold eigenfaces 1"

@@ -130,7 +130,7 @@ def _read(paths: list[str], shape: tuple[int, ...]) -> tuple[list[str], Any]:
     import numpy as np
 
     from lowfold._core.extras import load_extra
-    from lowfold.datasets._file_table import existing_file, refuse
+    from lowfold._core.file_words import existing_file, refuse
     from lowfold.datasets._read_images import _pixels, image_files
 
     files: list[Path] = []

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from lowfold._core.errors import InvalidInput
-from lowfold.datasets._file_table import Table, refuse
+from lowfold._core.file_words import refuse
+from lowfold.datasets._file_table import Table
 
 LEAST = 3  # rows of a square that is taken for a matrix of distances
 DISTANCES = (

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.file_words import existing_file, parsing, refuse, require_room
 from lowfold._core.types import AnyFloats
-from lowfold.datasets._file_table import Table, existing_file, numbered, parsing, refuse, require_room, small_float
+from lowfold.datasets._file_table import Table, numbered, small_float
 from lowfold.datasets._gaps import are_distances
 from lowfold.datasets._read_hdf5 import Matlab73File, is_hdf5
 from lowfold.datasets._read_matlab import DEFLATE_LIMIT, MatlabFile

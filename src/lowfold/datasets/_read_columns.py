@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import FileProblem, InvalidInput
+from lowfold._core.file_words import refuse
 from lowfold._core.types import AnyFloats
-from lowfold.datasets._file_table import Table, refuse
+from lowfold.datasets._file_table import Table
 from lowfold.datasets._gaps import Missing, with_gaps
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold.datasets._file_table import Table, existing_file, parsing, refuse, require_room, small_float
+from lowfold._core.file_words import existing_file, parsing, refuse, require_room
+from lowfold.datasets._file_table import Table, small_float
 
 TYPES = {1: "u1", 2: "i2", 3: "i4", 4: "f4", 5: "f8", 12: "u2", 13: "u4", 14: "i8", 15: "u8"}
 # where lines, samples, bands stand in the file

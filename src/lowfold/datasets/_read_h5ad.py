@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.extras import load_extra
-from lowfold.datasets._file_table import Table, existing_file, numbered, parsing, refuse, require_room, small_float
+from lowfold._core.file_words import existing_file, parsing, refuse, require_room
+from lowfold.datasets._file_table import Table, numbered, small_float
 
 
 def read_h5ad(path: str | Path, *, rep: str | None = None) -> Table:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.extras import load_extra
-from lowfold.datasets._file_table import refuse, require_room
+from lowfold._core.file_words import refuse, require_room
 
 NUMBERS = ("double", "single", "logical", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 SIGNATURE = b"\x89HDF\r\n\x1a\n"

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold.datasets._file_table import Table, existing_file, numbered, parsing, refuse, require_room, small_float
+from lowfold._core.file_words import existing_file, parsing, refuse, require_room
+from lowfold.datasets._file_table import Table, numbered, small_float
 from lowfold.datasets._images import binarize_invert
 
 TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}

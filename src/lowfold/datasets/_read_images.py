@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.extras import load_extra
-from lowfold.datasets._file_table import Table, numbered, parsing, refuse, require_room
+from lowfold._core.file_words import parsing, refuse, require_room
+from lowfold.datasets._file_table import Table, numbered
 from lowfold.datasets._images import vectorize
 
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".pbm", ".webp"})

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from lowfold._core.extras import load_extra
-from lowfold.datasets._file_table import Table, existing_file, parsing, refuse, require_room
+from lowfold._core.file_words import existing_file, parsing, refuse, require_room
+from lowfold.datasets._file_table import Table
 from lowfold.datasets._gaps import Missing
 from lowfold.datasets._read_columns import Column, assemble
 

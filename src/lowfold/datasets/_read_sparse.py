@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csr_array
 
-from lowfold.datasets._file_table import Table, numbered, refuse, small_float
+from lowfold._core.file_words import refuse
+from lowfold.datasets._file_table import Table, numbered, small_float
 
 COMPRESSED: dict[str, Any] = {"csr": csr_array, "csc": csc_array}
 MEMBERS = {"format", "shape", "data"}  # of every sparse matrix in a file

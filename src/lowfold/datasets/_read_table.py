@@ -21,8 +21,9 @@ from typing import IO, Any, Literal
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.file_words import existing_file, refuse
 from lowfold._core.types import AnyFloats
-from lowfold.datasets._file_table import Table, existing_file, numbered, refuse
+from lowfold.datasets._file_table import Table, numbered
 from lowfold.datasets._gaps import Missing, check_missing_option
 from lowfold.datasets._read_arrow import WORTH, arrow_columns
 from lowfold.datasets._read_columns import COMMA, MISSING, Column, as_float, assemble

@@ -10,7 +10,8 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.extras import load_extra
-from lowfold.datasets._file_table import Table, refuse, require_room
+from lowfold._core.file_words import refuse, require_room
+from lowfold.datasets._file_table import Table
 from lowfold.datasets._read_images import natural_key
 
 StopWords = Literal["english"] | Iterable[str] | None

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.file_words import refuse
 from lowfold._core.open_rows import open_rows
-from lowfold.datasets._file_table import Table, numbered, refuse
+from lowfold.datasets._file_table import Table, numbered
 from lowfold.datasets._gaps import with_gaps
 from lowfold.datasets._read_arrays import read_mat, read_npy, read_npz
 from lowfold.datasets._read_envi import read_envi

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold.datasets._file_table import refuse
+from lowfold._core.file_words import refuse
 from lowfold.datasets._write_table import replacing
 
 # What belongs to the grid of cells, and so holds for anything computed on it.

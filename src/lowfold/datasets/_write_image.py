@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.extras import load_extra
-from lowfold.datasets._file_table import refuse
+from lowfold._core.file_words import refuse
 from lowfold.datasets._write_table import replacing
 
 FORMATS = {".png": "PNG", ".tif": "TIFF", ".tiff": "TIFF", ".jpg": "JPEG", ".jpeg": "JPEG"}

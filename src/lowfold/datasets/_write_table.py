@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import FileProblem, InvalidInput
 from lowfold._core.extras import load_extra
-from lowfold.datasets._file_table import numbered, refuse
+from lowfold._core.file_words import refuse
+from lowfold.datasets._file_table import numbered
 
 ROWS_AT_ONCE = 10_000
 

@@ -19,8 +19,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from lowfold._core.errors import FileProblem, LowfoldError
+from lowfold._core.file_words import refuse
 from lowfold._core.sparse_rows import SparseRows
-from lowfold.datasets._file_table import refuse
 from lowfold.graph._search import SEARCHES
 from lowfold.graph._source import Blocks, Measured, Pairs, Points, Sheet
 from lowfold.graph._types import Graph, Neighbors

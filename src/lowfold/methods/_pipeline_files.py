@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lowfold._core.errors import InvalidInput
-from lowfold.datasets._file_table import refuse
+from lowfold._core.file_words import refuse
 from lowfold.methods.registry import is_method
 
 SKLEARN: Mapping[str, str] = {

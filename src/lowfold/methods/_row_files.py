@@ -14,8 +14,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.file_words import refuse
 from lowfold._core.rows import ArrayRows, Rows, first_pass
-from lowfold.datasets._file_table import refuse
 from lowfold.graph._source import Blocks
 from lowfold.metrics._metric import Metric
 

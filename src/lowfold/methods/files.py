@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import FileProblem, InvalidInput
+from lowfold._core.file_words import existing_file, parsing, refuse
 from lowfold._core.limits import check_limits
 from lowfold._core.rows import Rows
-from lowfold.datasets._file_table import existing_file, parsing, refuse
 from lowfold.datasets._read_arrays import _npy
 from lowfold.datasets._write_table import replacing
 from lowfold.graph._source import Blocks

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from lowfold._core.config import get_config
+from lowfold._core.file_words import parsing, refuse
 from lowfold._core.memory import pretty_bytes
-from lowfold.datasets._file_table import parsing, refuse
 from lowfold.datasets._read_arrays import _npy
 from lowfold.studio._stored import MORE, Stored, stored
 from lowfold.studio._task_data import describe
