@@ -44,7 +44,7 @@ def test_a_large_scale_tends_to_binary_weights() -> None:
         (lambda: gaussian(G, scale=0.0), "above 0"),
         (lambda: gaussian(G, scale=-1.0), "above 0"),
         (lambda: gaussian(G, scale=float("nan")), "above 0"),
-        (lambda: gaussian(Graph.from_edges(2, [[0, 1]], [5.0]), scale=1e-3), "every weight zero"),
+        (lambda: gaussian(Graph.from_edges(2, [[0, 1]], [5.0]), scale=1e-3), "makes all weights of 2 of 2 points zero"),
         (lambda: decreasing(G, lambda s: s), "positive"),
         (lambda: decreasing(G, lambda s: 1 + s), "increases"),
         (lambda: decreasing(G, lambda s: -1 - s), "positive"),

@@ -93,8 +93,15 @@ def test_weights_must_be_positive_and_decreasing() -> None:
         lowfold.LaplacianEigenmaps(weights=lambda s: 1 + s).fit(X)
     with pytest.raises(ValueError, match="positive"):
         lowfold.LaplacianEigenmaps(weights=lambda s: 1 - 100 * s).fit(X)
-    with pytest.raises(ValueError, match="every weight zero"):
+    with pytest.raises(ValueError, match="scale = 1e-12 makes all weights of 100 of 100 points zero"):
         lowfold.LaplacianEigenmaps(scale=1e-12).fit(X)
+
+
+@pytest.mark.parametrize("laplacian", ["random_walk", "symmetric", "unnormalized", "naive"])
+def test_a_scale_too_small_for_one_point_is_refused_by_its_name(laplacian: str) -> None:
+    X = np.vstack([lowfold.datasets.s_curve(100, random_state=0).X, [[40.0, 0.0, 0.0]]])
+    with pytest.raises(ValueError, match="scale = 0.5 makes all weights of 1 of 101 points zero: of point 100"):
+        lowfold.LaplacianEigenmaps(scale=0.5, laplacian=laplacian, n_neighbors=8).fit(X)
 
 
 def test_self_loops_change_the_degrees_but_not_the_laplacian() -> None:

@@ -49,12 +49,23 @@ def gaussian(graph: Graph, *, scale: float, loops: float = 0.0) -> Weights:
         values = device.remembered(device.xp.exp(-(device.put(graph.lengths) ** 2) / scale))
         return Weights(graph, values, np.full(graph.n, loops))
     exponent = graph.lengths**2 / scale
-    if len(exponent) and exponent.min() > LARGEST_EXPONENT:
-        raise InvalidInput(
-            f"scale = {scale:g} makes every weight zero: the shortest edge is {graph.lengths.min():g} long; "
-            f'use scale="auto", which here is {auto_scale(graph):g}'
-        )
+    _some_weight_at_each(graph, exponent, scale)
     return Weights(graph, np.exp(-exponent), np.full(graph.n, loops))
+
+
+def _some_weight_at_each(graph: Graph, exponent: Floats, scale: float) -> None:
+    """Refuse a scale so small that all weights of a point are zero in float64: it has no degree to divide by."""
+    if exponent.max(initial=0.0) <= LARGEST_EXPONENT:
+        return
+    joined = np.flatnonzero(np.diff(graph.indptr))
+    lost = joined[np.minimum.reduceat(exponent, graph.indptr[joined]) > LARGEST_EXPONENT]
+    if len(lost):
+        nearest = graph.lengths[graph.indptr[lost[0]] : graph.indptr[lost[0] + 1]].min()
+        raise InvalidInput(
+            f"scale = {scale:g} makes all weights of {len(lost)} of {graph.n} points zero: of point {lost[0]} the "
+            f'shortest edge is {nearest:g} long; use scale="auto", or one of about {auto_scale(graph):g}, the mean '
+            "squared edge"
+        )
 
 
 def binary(graph: Graph, *, loops: float = 0.0) -> Weights:

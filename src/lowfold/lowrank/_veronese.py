@@ -46,17 +46,33 @@ def veronese(X: ArrayLike, degree: int, *, weighted: bool = False) -> Floats:
     n, D = A.shape
     M = math.comb(degree + D - 1, degree)
     require(8.0 * n * M * 2, f"{M} monomials of {n} points", 'use a lower degree, or KernelPCA(kernel="poly")')
-    chosen = np.array(list(combinations_with_replacement(range(D), degree)))
-    out = np.ones((n, M))
-    for position in range(degree):
-        out *= A[:, chosen[:, position]]
-    return np.asarray(out * multinomial_roots(D, degree)) if weighted else out
+    out = np.ones((n, 1))
+    for e in range(1, degree + 1):
+        out = _one_degree_more(A, out, e)
+    if weighted:
+        out *= multinomial_roots(D, degree)
+    return out
+
+
+def _one_degree_more(A: Floats, lower: Floats, e: int) -> Floats:
+    """x_i times the monomials of degree e - 1 in x_i, ..., x_D, which are the last of those in all variables."""
+    n, D = A.shape
+    out, end = np.empty((n, math.comb(e + D - 1, e))), 0
+    for i in range(D):
+        start, end = end, end + math.comb(e + D - i - 2, e - 1)
+        np.multiply(A[:, i, None], lower[:, lower.shape[1] - (end - start) :], out=out[:, start:end])
+    return out
 
 
 def multinomial_roots(D: int, degree: int) -> Floats:
     """sqrt(degree! / (a_1! ... a_D!)) for each monomial."""
-    factorials = np.array([math.factorial(i) for i in range(degree + 1)], dtype=np.float64)
-    return np.asarray(np.sqrt(factorials[degree] / factorials[monomial_exponents(D, degree)].prod(axis=1)))
+    chosen = np.array(list(combinations_with_replacement(range(D), degree)))
+    run = np.ones(len(chosen))  # how often the variable at this position has come: a_1! ... a_D! is their product
+    factorials = run.copy()
+    for position in range(1, degree):
+        run = np.where(chosen[:, position] == chosen[:, position - 1], run + 1.0, 1.0)
+        factorials *= run
+    return np.asarray(np.sqrt(math.factorial(degree) / factorials))
 
 
 @dataclass(frozen=True, eq=False)
