@@ -100,7 +100,7 @@ def test_weights_must_be_positive_and_decreasing() -> None:
 @pytest.mark.parametrize("laplacian", ["random_walk", "symmetric", "unnormalized", "naive"])
 def test_a_scale_too_small_for_one_point_is_refused_by_its_name(laplacian: str) -> None:
     X = np.vstack([lowfold.datasets.s_curve(100, random_state=0).X, [[40.0, 0.0, 0.0]]])
-    with pytest.raises(ValueError, match="scale = 0.5 makes all weights of 1 of 101 points zero: of point 100"):
+    with pytest.raises(ValueError, match=r"scale = 0.5 makes all weights of 1 of 101 points zero: of point 100"):
         lowfold.LaplacianEigenmaps(scale=0.5, laplacian=laplacian, n_neighbors=8).fit(X)
 
 

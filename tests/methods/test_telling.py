@@ -118,6 +118,15 @@ def test_the_way_back_is_never_much_worse_than_the_nearest_point(seed: int) -> N
 NARROW = 5.0  # about the squared edges of the table without its outliers, which the default is wide enough to hold
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("normalization", ["natural", "unit", "orthonormal"])
+@pytest.mark.parametrize("name", ["LTSA", "LaplacianEigenmaps", "Isomap", "TSNE"])
+def test_training_points_lead_back_to_themselves(name: str, normalization: str, dtype: type) -> None:
+    X = lowfold.datasets.s_curve(150, random_state=21).X.astype(dtype)
+    model = getattr(lowfold, name)(2, normalization=normalization).fit(X)
+    np.testing.assert_array_equal(model.inverse_transform(model.embedding_), X)
+
+
 @pytest.mark.parametrize("seed", [11, 12])
 def test_single_points_are_told_beside_pieces_too(seed: int) -> None:
     """Outliers of a table in two pieces hold every coordinate of VectorDiffusionMaps."""

@@ -7,7 +7,7 @@ import pytest
 
 from lowfold import datasets, quality
 from lowfold.graph import find_neighbors
-from lowfold.quality._geodesic_rank import fitted_to_edges
+from lowfold.graph._edge_map import edge_map
 from lowfold.select._compare_measure import Yardstick, measure
 
 
@@ -35,7 +35,8 @@ def test_a_perfect_chart_of_a_long_strip_comes_first(seed):
 def test_the_linear_map_gives_edges_their_lengths():
     P = np.random.default_rng(7).random((200, 2))
     graph = find_neighbors(P, 6).union()
-    Z = fitted_to_edges(P @ np.array([[5.0, 1.0], [0.0, 0.1]]), graph)
+    bent = P @ np.array([[5.0, 1.0], [0.0, 0.1]])
+    Z = bent @ edge_map(bent, graph)
     edges = graph.edges()
     assert np.linalg.norm(Z[edges[:, 0]] - Z[edges[:, 1]], axis=1) == pytest.approx(
         np.linalg.norm(P[edges[:, 0]] - P[edges[:, 1]], axis=1)

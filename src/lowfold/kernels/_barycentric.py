@@ -39,8 +39,10 @@ def barycentric_weights(x: NDArray[np.floating], Z: NDArray[np.floating], *, reg
     return weights
 
 
-def held_weights(x: NDArray[np.floating], Z: NDArray[np.floating], *, reg: float) -> Floats:
+def held_weights(x: NDArray[np.floating], Z: NDArray[np.floating], *, reg: float, rounding: float = 0.0) -> Floats:
     """`barycentric_weights` whose ridge is ten times larger, and again, at points where they extrapolate wildly.
+
+    A point within `rounding`, a share of its largest coordinate, of a neighbour takes weight 1 on it.
 
     Neighbours that nearly lie on a line, or nearly coincide, give a point beside them weights of any size; what these
     are applied to is then multiplied as much.
@@ -51,4 +53,9 @@ def held_weights(x: NDArray[np.floating], Z: NDArray[np.floating], *, reg: float
         reg *= 10
         w[wild] = barycentric_weights(x[wild], Z[wild], reg=reg)
         wild = wild[np.abs(w[wild]).sum(axis=1) > WILD]
+    if rounding:
+        away = np.abs(Z - x[:, None, :]).max(axis=2)
+        same = np.flatnonzero(away.min(axis=1) <= rounding * np.abs(x).max(axis=1))
+        w[same] = 0.0
+        w[same, np.argmin(away[same], axis=1)] = 1.0
     return w

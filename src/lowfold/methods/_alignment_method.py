@@ -14,7 +14,9 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from lowfold._core.errors import AccuracyWarning
+from lowfold._core.limits import Choice
 from lowfold._core.operators import SparseOperator
+from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.warn import warn
 from lowfold.graph._source import Points, Sheet
@@ -28,6 +30,8 @@ from lowfold.methods._fit import Connected, Extension, Fit
 from lowfold.methods._graph_method import WeightMethod
 from lowfold.methods._landmarks import PLACING_BY_WEIGHTS, landmark_stages
 from lowfold.methods._losses import ALIGN, Lowered, alignment
+from lowfold.methods._normalize import LENGTHS
+from lowfold.methods._parameters import NORMALIZATIONS
 from lowfold.methods._placing.maps import Barycentric, NearestCorner
 from lowfold.methods._placing.patches import PatchMap
 from lowfold.methods._placing.sheets import plane_map
@@ -53,6 +57,14 @@ class AlignmentMethod(WeightMethod):
 
     stages: ClassVar[Stages] = landmark_stages(alignment_stages, PLACING_BY_WEIGHTS, charted=True)
     loss: ClassVar[Lowered] = Lowered(alignment, ALIGN)
+
+    normalization: str = param(
+        "natural",
+        Choice((*NORMALIZATIONS, LENGTHS)),
+        "Output as the theory gives it, with Y'Y = I, with unit variance in every column, or in the units of the data: "
+        '"lengths" fits the edges of the graph, the longest axis first. Where a sheet can be laid flat, LTSA and '
+        "HessianLLE keep its distances then. One linear map, undone by `inverse_transform`.",
+    )
 
     keeps_neighbors: ClassVar[bool] = True
     charted: ClassVar[bool] = True

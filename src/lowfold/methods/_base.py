@@ -254,7 +254,7 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
                 "look for values of very different size in X, or try another solver"
             )
         placed = fit.coordinates if inside.all() else fit.coordinates[inside]
-        self._normal = normal_map(placed, self.normalization) if fit.normal is None else fit.normal
+        self._normal = normal_map(placed, self.normalization, fit.lengths) if fit.normal is None else fit.normal
         self._dtype = np.dtype(data.dtype).name
         kept = self.keeps_data and fit.keeps_rows
         self._trained = fit.trained(data.source) if kept else fit.without_rows()

@@ -238,7 +238,8 @@ class Fit:
     """The whole result of a method: where the points are, what it rests on, and the maps to and fro.
 
     `extra` holds the method's own fitted attributes, by name; `normal` is the output's linear map where it cannot be
-    found from the coordinates. Without `keeps_rows` the map alone places new points: the rows were in blocks.
+    found from the coordinates, `lengths` the one in which edges have their lengths, where it was asked for. Without
+    `keeps_rows` the map alone places new points: the rows were in blocks.
     """
 
     coordinates: Floats
@@ -249,6 +250,7 @@ class Fit:
     extra: dict[str, Any] = field(default_factory=dict)
     rules: Rules = field(default_factory=Rules)
     normal: Floats | None = None
+    lengths: Floats | None = None
     keeps_rows: bool = True
 
     def trained(self, source: Source | None) -> Trained:

@@ -16,6 +16,7 @@ from lowfold.methods._base import Check, Method, fewer_components_than_points
 from lowfold.methods._fit import Connected, Data, Fit, Rules
 from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, PartOf, alone, along, chooser, through_landmarks
 from lowfold.methods._neighborhood import Asked, Needs, check_neighbors, connect
+from lowfold.methods._normalize import LENGTHS, length_map
 from lowfold.methods._parameters import Distances, Nearest, Solved
 from lowfold.methods._pieces import embed_pieces
 from lowfold.methods._placing.maps import Pieces
@@ -102,7 +103,8 @@ class GraphMethod(Nearest, Distances, Solved, Method):
         if near.second is not None:
             found["class_neighbors_"] = near.second
         rules = Rules(needs.query_neighbors(asked, data.source, data.n), self.radius, self.search)
-        return replace(fit, extra={**found, **fit.extra}, rules=rules)
+        lengths = length_map(fit.coordinates, near.graph) if self.normalization == LENGTHS else None
+        return replace(fit, extra={**found, **fit.extra}, rules=rules, lengths=lengths)
 
     @final
     def _of_one_model(self, what: str) -> None:

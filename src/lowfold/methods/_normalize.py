@@ -6,14 +6,25 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.rounding import ROUNDING
+from lowfold._core.stacks import singular_values, stacked_eigh
 from lowfold._core.types import AnyFloats, Floats
+from lowfold.graph._edge_map import edge_map
+from lowfold.graph._types import Graph
+from lowfold.spectral._types import fix_signs
+
+LENGTHS = "lengths"  # the normalization that only a graph has
+SHORT = 1e-3  # of the longest direction: what is shorter is noise of the fit, and the way back would enlarge it
 
 
-def normal_map(Y: Floats, normalization: str) -> Floats:
-    """T (d, d) with output Y T: the identity, Y'Y = I, or unit variance in every column.
+def normal_map(Y: Floats, normalization: str, lengths: Floats | None = None) -> Floats:
+    """T (d, d) with output Y T: the identity, Y'Y = I, unit variance in every column, or `lengths`, the map in which
+    edges have their lengths, turned so that the longest axis comes first.
 
     A column that is zero (a direction that the data do not have) stays zero.
     """
+    if lengths is not None:
+        spread = np.cov(Y @ lengths, rowvar=False).reshape(lengths.shape)
+        return np.asarray(lengths @ fix_signs(stacked_eigh(spread)[1][:, ::-1]))
     if normalization == "natural":
         return np.eye(Y.shape[1])
     return _unit(Y.std(axis=0)) if normalization == "unit" else _orthonormal(Y.T @ Y)
@@ -26,6 +37,20 @@ def normal_map_of(total: Floats, gram: Floats, n: int, normalization: str) -> Fl
     if normalization == "unit":
         return _unit(np.sqrt(np.maximum(np.diag(gram) / n - np.square(total / n), 0.0)))
     return _orthonormal(gram)
+
+
+def length_map(Y: Floats, graph: Graph) -> Floats:
+    """The map in which edges have their lengths; refused where a coordinate has no part in them."""
+    T = edge_map(Y, graph)
+    spread = singular_values(T * np.nanstd(Y, axis=0)[:, None])
+    kept = int((spread > SHORT * spread[0]).sum())
+    if kept < len(T):
+        raise InvalidInput(
+            f"normalization={LENGTHS!r} is not possible: the edges of the graph give {len(T) - kept} of {len(T)} "
+            "directions no length (a coordinate repeats another, or is noise); use fewer n_components, "
+            "select='independent' where the method has it, or normalization='natural'"
+        )
+    return T
 
 
 def _unit(spread: Floats) -> Floats:

@@ -10,10 +10,10 @@ import numpy as np
 from lowfold._core.errors import LowfoldError
 from lowfold._core.types import Floats
 from lowfold.graph._conformal import conformal_factors, conformal_lengths
+from lowfold.graph._edge_map import edge_map
 from lowfold.graph._source import Points
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.quality._findings import Finding, Rule, judge, rules_for, unknown
-from lowfold.quality._geodesic_rank import fitted_to_edges
 from lowfold.quality._local import edge_lengths
 from lowfold.quality._neighborhood_view import NeighborhoodView, between, classical, isomap_residual, residual
 from lowfold.quality._shape import squared_curvature
@@ -191,7 +191,7 @@ def _chart(view: NeighborhoodView) -> tuple[Floats | None, float]:
             Y = np.asarray(LTSA(view.d, n_neighbors=k, n_jobs=view.run.n_jobs).fit_transform(view.X))
         except LowfoldError:
             return None, np.inf
-    Z = fitted_to_edges(Y, view.graph)
+    Z = Y @ edge_map(Y, view.graph)
     return Z[view.landmarks], edge_lengths(view.graph, Z).value
 
 

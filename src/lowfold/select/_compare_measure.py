@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from lowfold._core.errors import LowfoldError
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
+from lowfold.graph._edge_map import edge_map
 from lowfold.graph._geodesics import geodesics
 from lowfold.graph._types import Graph
-from lowfold.quality._geodesic_rank import fitted_to_edges, reference_graph
+from lowfold.quality._geodesic_rank import reference_graph
 from lowfold.quality._neighborhood_view import BASE, NeighborhoodView, _source
 from lowfold.quality._ranks import neighborhood_preservation
 from lowfold.quality._summary import summary
@@ -164,7 +165,7 @@ def _geodesic_area(Y: NDArray[Any], against: Yardstick) -> tuple[float, float]:
     rows, graph, D = against.along
     part = np.asarray(Y[rows], dtype=np.float64)
     placed = np.asarray(np.isfinite(part).all(axis=1))
-    Z = fitted_to_edges(np.where(placed[:, None], part, np.nanmean(part, axis=0)), graph)[placed]
+    Z = part[placed] @ edge_map(part, graph)
     area = neighborhood_preservation(D[np.ix_(placed, placed)], Z, metric="precomputed")
     left = np.sqrt(1 - len(rows) / len(Y))
     return area.area, float(left * area.points.std() / np.sqrt(len(area.points)))

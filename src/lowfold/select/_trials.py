@@ -13,11 +13,12 @@ from lowfold._core.errors import InvalidInput, LowfoldError
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._components import components, is_connected
+from lowfold.graph._edge_map import edge_map
 from lowfold.graph._reading import is_precomputed
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Pairs, Points
 from lowfold.graph._types import Graph
-from lowfold.quality._geodesic_rank import fitted_to_edges, reference_graph
+from lowfold.quality._geodesic_rank import reference_graph
 from lowfold.quality._neighborhood_view import BASE, FEWEST, SHRUNK, NeighborhoodView, _source
 from lowfold.quality._ranks import neighbor_ranks
 from lowfold.select._candidates import Grid
@@ -190,7 +191,7 @@ def _worth(model: Any, sample: Sample, n_jobs: int | None) -> float:
     assert sample.reference is not None
     try:
         ranks = neighbor_ranks(
-            sample.reference, fitted_to_edges(Y, sample.reference), min(RANKS, (len(Y) - 1) // 2), n_jobs=n_jobs
+            sample.reference, Y @ edge_map(Y, sample.reference), min(RANKS, (len(Y) - 1) // 2), n_jobs=n_jobs
         )
     except LowfoldError:  # values of 1e89 have no ranks: it counts as one that could not be fitted
         return float("nan")

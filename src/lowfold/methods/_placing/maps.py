@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import QUERIED, TABLED, block_slices
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.types import AnyFloats, Floats, Ints
@@ -22,6 +23,8 @@ from lowfold.kernels._block_kernel import DistanceTile, block_products
 from lowfold.methods._fit import Extension, Looks, Queries, Trained
 from lowfold.methods._placing.place import among, take
 from lowfold.metrics._resolve import resolve_metric
+
+LAST_DIGITS = 16  # units of a type's last digit: an embedded point that was kept in it, and led back, is off by a few
 
 
 def gram_coordinates(squared: Floats, row_means: Floats, values: Floats, vectors: Floats) -> Floats:
@@ -100,8 +103,10 @@ class Barycentric:
         index = inside[found.indices].reshape(-1, k)
         X, places = _rows_among(source, index)
         out = np.empty((len(coordinates), X.shape[1]), dtype=X.dtype)
+        # coordinates were in the type of the data, and went through the output's linear map
+        rounding = max(ROUNDING, LAST_DIGITS * float(np.finfo(X.dtype).eps))
         for part in block_slices(len(coordinates), max(1, TABLED // (k * X.shape[1]))):
-            w = held_weights(coordinates[part], Y[index[part]], reg=self.reg)
+            w = held_weights(coordinates[part], Y[index[part]], reg=self.reg, rounding=rounding)
             out[part] = _combined(w, places[part], X)
         return out
 
