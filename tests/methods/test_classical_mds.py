@@ -99,6 +99,25 @@ def test_not_euclidean_and_the_additive_constant() -> None:
         shifted.transform(D[:2] + 0.1)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_constant_added_to_the_squares_keeps_the_directions(seed: int) -> None:
+    D = np.random.default_rng(seed).random((15, 15)) + 0.5
+    D = np.triu(D, 1) + np.triu(D, 1).T
+    model = lowfold.ClassicalMDS(13, metric="precomputed", additive_constant="squares").fit(
+        D
+    )  # n - 2 dimensions hold it
+    squares = D**2 + model.shift_ * (1 - np.eye(15))
+    np.testing.assert_allclose(cdist(model.embedding_, model.embedding_), np.sqrt(squares), atol=1e-6)
+    assert not lowfold.spectral.is_euclidean(np.sqrt(D**2 + 0.99 * model.shift_ * (1 - np.eye(15))))
+    H = np.eye(15) - 1 / 15
+    values = np.sort(np.linalg.eigvalsh(-0.5 * H @ D**2 @ H))
+    assert model.shift_ == pytest.approx(-2 * values[0])
+    np.testing.assert_allclose(model.eigenvalues_[:3], values[::-1][:3] + model.shift_ / 2, rtol=1e-8)
+    np.testing.assert_allclose(model.operator().dense(), -0.5 * H @ squares @ H, atol=1e-10)
+    with pytest.raises(ValueError, match="additive constant"):
+        model.transform(D[:2] + 0.1)
+
+
 def test_intrinsic_configuration_dimension() -> None:
     for d in (1, 2, 4):
         X = points(d, d=d)

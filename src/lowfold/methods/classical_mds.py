@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput, RepairWarning
-from lowfold._core.limits import Flag
+from lowfold._core.limits import Choice, Flag
 from lowfold._core.memory import require
 from lowfold._core.operators import CentredGram
 from lowfold._core.params import param
@@ -34,12 +34,12 @@ from lowfold.methods._stages import Stages, pair_stages
 from lowfold.metrics._dissimilarity import asymmetry
 from lowfold.metrics._pairwise import pairwise
 from lowfold.spectral._doors import largest
-from lowfold.spectral._euclidean import minimal_shift
+from lowfold.spectral._euclidean import minimal_shift, minimal_square_shift
 from lowfold.spectral._types import NEGLIGIBLE, positive_values
 
 
 def _without_constant(model: Any) -> str:
-    return "additive_constant=True needs the matrix of all distances" if model.additive_constant else ""
+    return "additive_constant needs the matrix of all distances" if model.additive_constant else ""
 
 
 class ClassicalMDS(HasDissimilarities, Distances, Seeded, Solved, Method):
@@ -56,7 +56,7 @@ class ClassicalMDS(HasDissimilarities, Distances, Seeded, Solved, Method):
         1 where all points coincide
     strain_ : float, sum_ij (d_ij^2 - ||y_i - y_j||^2) = 2 n (sum of the eigenvalues left out)
     negative_energy_ : float, lower bound of the sum of the negative eigenvalues' sizes; above 0 D is not Euclidean
-    shift_ : float, the additive constant used
+    shift_ : float, the additive constant used; of the squares with additive_constant="squares"
     residual_, gap_, solver_ : what the solve was worth
 
     Examples
@@ -71,11 +71,13 @@ class ClassicalMDS(HasDissimilarities, Distances, Seeded, Solved, Method):
     stages: ClassVar[Stages] = pair_stages(1.38)  # the matrix, and a part of it while it is centred
     loss: ClassVar[Lowered] = Lowered(strain, STRAIN)
 
-    additive_constant: bool = param(
+    additive_constant: bool | str = param(
         False,
         Flag(),
-        "Add to all dissimilarities the smallest constant that makes them Euclidean (Cailliez); "
-        "`shift_` has it. New points cannot be placed then: their own constant is unknown.",
+        Choice(("squares",)),
+        'Add to all dissimilarities the smallest constant that makes them Euclidean (Cailliez), or with "squares" to '
+        "their squares (Lingoes), which keeps the directions; `shift_` has it. New points cannot be placed then: their "
+        "own constant is unknown.",
     )
 
     in_blocks: ClassVar[InBlocks] = _without_constant
@@ -112,8 +114,17 @@ class ClassicalMDS(HasDissimilarities, Distances, Seeded, Solved, Method):
             if there is not None:
                 return centred_gram(there, run=run), 0.0
         D = self._dissimilarities(data, run)
-        shift = minimal_shift(D, run=run) if self.additive_constant else 0.0
-        return centred_gram(D, shift=shift, run=run), shift
+        rule = minimal_square_shift if self.additive_constant == "squares" else minimal_shift
+        shift = rule(D, run=run) if self.additive_constant else 0.0
+        return self._shifted(D, shift, run), shift
+
+    def _shifted(self, D: NDArray[np.floating], shift: float, run: Run) -> Any:
+        """The operator of the dissimilarities with the constant added, to them or to their squares."""
+        if self.additive_constant != "squares":
+            return centred_gram(D, shift=shift, run=run)
+        D = np.sqrt(np.square(D, dtype=np.float64) + shift)
+        np.fill_diagonal(D, 0.0)
+        return centred_gram(D, run=run)
 
     def _extension(self, G: Any, values: Any, vectors: Any, shift: float) -> Any:
         if shift > 0:
@@ -139,8 +150,8 @@ class ClassicalMDS(HasDissimilarities, Distances, Seeded, Solved, Method):
         """The centred Gram operator, rebuilt from the points or distances that the model keeps."""
         if isinstance(self._trained.source, Blocks):
             return self._gram(Data(self._trained.source), self._run())[0]  # type: ignore[no-any-return]
-        D = self._dissimilarities(Data(self._trained.source), self._run())
-        G: CentredGram = centred_gram(D, shift=float(self.shift_), run=self._run())
+        run = self._run()
+        G: CentredGram = self._shifted(self._dissimilarities(Data(self._trained.source), run), float(self.shift_), run)
         return G
 
 

@@ -96,6 +96,16 @@ def shift_bound(D: AnyFloats | Unheld) -> float:
     return float(np.sqrt(mu * mu - lam) - mu)
 
 
+def minimal_square_shift(D: AnyFloats, *, run: Run | None = None) -> float:
+    """The smallest constant c for which sqrt(D o D + c), off the diagonal, is Euclidean (Lingoes): -2 lambda.
+
+    lambda is the smallest eigenvalue of G = -1/2 H (D o D) H; c adds c/2 to all of them but that of the constant.
+    """
+    gram = centred_gram(D, run=run)
+    least = smallest(gram, 1, null=np.ones((gram.n, 1)), negligible=1.0, run=Run(tol=(run or Run()).tol))
+    return max(0.0, -2.0 * float(least.values[0]))
+
+
 def _times(D: AnyFloats | Unheld, z: Floats, *, power: int) -> Floats:
     """(D o ... o D) z for centred z, by the operator's blocks: -2 times the centred Gram operator.
 
