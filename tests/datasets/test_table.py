@@ -55,7 +55,7 @@ def test_shapes(name, n):
     assert data.color.shape == (n,)
     assert np.isfinite(data.X).all()
     assert np.isfinite(data.parameters).all()
-    assert data.intrinsic_dim <= data.X.shape[1]
+    assert data.intrinsic_dim <= data.extrinsic_dim == data.X.shape[1]
     if data.coordinates is not None:
         assert data.coordinates.shape == (n, data.intrinsic_dim)
         assert data.is_simple

@@ -58,6 +58,11 @@ class Dataset:
         return f"Dataset({self.name!r}, {self.X.shape[0]} points in R^{self.X.shape[1]}, d={self.intrinsic_dim})"
 
     @property
+    def extrinsic_dim(self) -> int:
+        """Dimension D of the space that the points are given in."""
+        return int(self.X.shape[1])
+
+    @property
     def images(self) -> Floats:
         """X as a stack of images, (n, *image_shape)."""
         if self.image_shape is None:
