@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 from scipy.stats import spearmanr
 
 import lowfold
-from lowfold._core.errors import DisconnectedWarning, InvalidInput, RepairWarning
+from lowfold._core.errors import AccuracyWarning, DisconnectedWarning, InvalidInput, RepairWarning
 from lowfold.graph import Graph, Weights
 from lowfold.graph._neighborhoods import query_neighborhoods
 from lowfold.kernels import is_admissible
@@ -311,7 +313,7 @@ def test_images_of_one_parameter_are_ordered() -> None:
 
 def test_extreme_scales() -> None:
     X = cloud(5, 30)
-    with pytest.warns(lowfold._core.errors.AccuracyWarning, match="coincide"):
+    with pytest.warns(AccuracyWarning, match="coincide"), pytest.warns(AccuracyWarning, match="does not leave parts"):
         tiny = lowfold.DiffusionMaps(2, threshold=0.0, scale=1e-2).fit(X).walk().transition()
     assert np.allclose(tiny, np.eye(30), atol=0.05)
     huge = lowfold.DiffusionMaps(2, threshold=0.0, scale=1e7).fit(X)
@@ -357,3 +359,14 @@ def test_walk_on_a_bipartite_graph_and_on_weights() -> None:
     assert np.allclose(model.eigenvalues_, [0, 0, -1], atol=1e-12)
     assert np.isclose(auto_scale(cycle), 1)
     assert np.allclose(lowfold.graph.random_walk(Weights.unit(cycle)).toarray(), model.walk().transition().toarray())
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-3])
+def test_a_walk_that_does_not_leave_its_place_is_told(scale: float) -> None:
+    X = lowfold.datasets.s_curve(300, random_state=31).X
+    with pytest.warns(AccuracyWarning) as told:
+        lowfold.DiffusionMaps(2, scale=scale).fit(X)
+    assert sum(f"at scale = {scale:g} the walk" in str(one.message) for one in told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lowfold.DiffusionMaps(2, scale=0.3).fit(X)

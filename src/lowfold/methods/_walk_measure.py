@@ -20,7 +20,7 @@ from lowfold.graph._source import Pairs, Points, Source
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._diffusion import DECAY, Profile, local_scales
 from lowfold.kernels._measure import Measure, averaged, neighbor_dimension, power
-from lowfold.methods._fit import Connected, Data
+from lowfold.methods._fit import Connected, Data, Fit
 
 Values = Floats | Callable[[Any], Any] | None
 ENOUGH_TO_TELL = 100  # points below which a tenth of them is chance
@@ -28,6 +28,7 @@ FEWEST = 5  # neighbours that tell the density at a point
 # Times the measure of a walk that a tenth of the points keep more than another. It is 1.0 on even samples, 1.3 on a
 # circle whose angles are off by 0.14 then, 1.8 where they are off by 0.27.
 KEPT = 1.7
+STANDING = 1e-10  # of 1: an eigenvalue nearer to 1 than rounding lets know is that of a part never left
 TENTHS = 2.56  # between the quantiles 0.1 and 0.9 of a normal distribution, in standard deviations
 NEAREST = 16  # neighbours whose distances tell the density at a point, to a quarter; averaging halves that
 
@@ -224,6 +225,18 @@ def by_neighbors_alone(model: Any) -> str:
     if model._all_pairs():
         return "threshold=0 and given weights join all pairs; leave them out, or set landmarks"
     return 'scale="std" looks at all rows; give a number, or "auto"' if model.scale == "std" else ""
+
+
+def tell_walk(method: Any, data: Connected, fit: Fit) -> None:
+    """Warn of what a walk knows of itself: pieces that it never leaves, and a density that it keeps."""
+    if not isinstance(method.scale, str) and fit.pairs is not None and 1 - fit.pairs.values[0] < STANDING:
+        warn(
+            f"at scale = {method.scale:g} the walk of DiffusionMaps does not leave parts of the data (its eigenvalue "
+            "is 1 up to rounding), and coordinates tell no more than such parts; scale='auto' suits the spacing of "
+            "the points",
+            AccuracyWarning,
+        )
+    tell_kept_density(method, data, fit.extra["stationary_"])
 
 
 def tell_kept_density(method: Any, data: Connected, stationary: Floats) -> None:

@@ -63,7 +63,7 @@ from lowfold.methods._walk_measure import (
     nearest_count,
     options_agree,
     power_of,
-    tell_kept_density,
+    tell_walk,
     variable,
 )
 from lowfold.methods._weight_graph import ByThreshold, joined_by_weight
@@ -209,7 +209,7 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
     def _recipe(self, data: Connected, run: Run) -> Fit:
         solve, factors = partial(self._maps, data, run), partial(faded, convention=self.convention, t=float(self.t))
         fit = selected(solve, data, self.n_components, self.select, partial(np.subtract, 1), run, factors=factors)
-        tell_kept_density(self, data, fit.extra["stationary_"])
+        tell_walk(self, data, fit)
         return fit
 
     def _maps(self, data: Connected, run: Run, d: int) -> Fit:
