@@ -25,6 +25,12 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(os.environ["LOWFOLD_CACHE"]) /
 CASES = {"wavelet": "pywt", "parquet": "pyarrow", "test_images": "PIL"}
 
 
+# Modules that import the extra `studio` when they are collected.
+collect_ignore = (
+    [] if importlib.util.find_spec("uvicorn") else ["src/lowfold/studio/_server.py", "tests/studio/asgi.py"]
+)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test marked `extra("pandas", ...)`, or a case of `CASES`, where one of the packages is missing."""
     needed = [module for marker in item.iter_markers("extra") for module in marker.args]

@@ -67,14 +67,21 @@ def test_arrays_of_a_gpu_in_and_out_and_a_model_that_needs_none(on_device, sent,
     with config_context(device="cuda"):
         found = model.fit(sent(X)).transform(sent(new))
         assert type(found) is type(sent(X))
-        table = model.set_output(transform="pandas").transform(sent(new))
-        assert table.shape == (found.array if isinstance(found, OnGpu) else found).shape
-        model.set_output(transform="default")
         placed = model.transform(new)
     assert type(placed) is type(model.embedding_) is np.ndarray
     lowfold.save(tmp_path / "model.lowfold", model)  # writes plain data and refuses all else
     for again in (lowfold.load(tmp_path / "model.lowfold"), pickle.loads(pickle.dumps(model))):
         np.testing.assert_allclose(again.transform(new), placed, atol=1e-6 * np.abs(placed).max())
+
+
+@pytest.mark.extra("pandas")
+@pytest.mark.parametrize("name", METHODS)
+def test_arrays_of_a_gpu_in_and_a_table_out(on_device, sent, name):
+    model = _model(name).set_output(transform="pandas")
+    with config_context(device="cuda"):
+        table = model.fit(sent(_roll())).transform(sent(_roll(5, seed=4)))
+    assert table.shape == (5, 2)
+    assert list(table.columns) == [f"{name.lower()}{i}" for i in range(2)]
 
 
 def test_tensors_of_torch_in_and_out(on_device):

@@ -74,6 +74,7 @@ def test_the_answer_follows_the_input_and_the_model_is_plain(on_device, monkeypa
         assert model.fit(OnGpu(X)) is model
 
 
+@pytest.mark.extra("pandas")
 def test_set_output_and_other_answers_with_arrays_of_a_gpu(on_device, monkeypatch):
     if on_device.xp is not np:
         pytest.skip("a GPU has its own arrays")
