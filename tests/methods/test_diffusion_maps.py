@@ -371,3 +371,18 @@ def test_a_walk_that_does_not_leave_its_place_is_told(scale: float) -> None:
         warnings.simplefilter("error", AccuracyWarning)
         warnings.simplefilter("ignore", DependenceWarning)
         lowfold.DiffusionMaps(2, scale=0.3).fit(X)
+
+
+def test_a_time_after_which_nothing_is_left_is_told() -> None:
+    X = lowfold.datasets.s_curve(200, random_state=32).X
+    with pytest.warns(AccuracyWarning, match="2 of 2 coordinates of DiffusionMaps have faded") as told:
+        lowfold.DiffusionMaps(2, t=1e6).fit(X)
+    lasting = float(str(told[0].message).split()[-1])
+    first = lowfold.DiffusionMaps(2).fit(X).eigenvalues_[0]
+    assert first**lasting == pytest.approx(0.01, rel=0.1)
+
+
+@pytest.mark.parametrize("options", [{}, {"threshold": 0.0}])
+def test_a_power_of_the_density_beyond_float64_is_refused(options: dict[str, float]) -> None:
+    with pytest.raises(InvalidInput, match="alpha = 300 takes the density"):
+        lowfold.DiffusionMaps(2, alpha=300, **options).fit(lowfold.datasets.s_curve(100, random_state=33).X)

@@ -38,3 +38,10 @@ def test_what_is_no_table_is_said() -> None:
     for thing in ({1, 2}, {"a": [1, 2]}, (x for x in range(3)), int):
         with pytest.raises(InvalidType, match="must be a table of numbers"):
             lowfold.Isomap(1).fit(thing)
+
+
+@pytest.mark.parametrize("name", ["Isomap", "LTSA", "LLE", "LaplacianEigenmaps", "LPP", "DiffusionMaps"])
+def test_a_radius_that_joins_no_two_points_is_refused_with_one_that_does(name):
+    X = lowfold.datasets.s_curve(60, random_state=34).X
+    with pytest.raises(InvalidInput, match=r"radius = 1e-06 joins no two points: the nearest are 0\.\d+ apart"):
+        getattr(lowfold, name)(2, radius=1e-6).fit(X)

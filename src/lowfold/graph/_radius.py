@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import chain
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import loops_for
 from lowfold._core.memory import require
 from lowfold._core.parallel import TABLED, block_slices, resolve_jobs, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold._cuda._device import on_cpu
-from lowfold.graph._search import safe_range, select_search
+from lowfold.graph._search import nearest, safe_range, select_search
 from lowfold.graph._source import Blocks, Measured, Pairs, Points, Source
 from lowfold.graph._types import Neighbors
 
@@ -24,6 +27,15 @@ from lowfold.graph._types import Neighbors
 WIDENED = 1e-9
 PAIR_BYTES = 40.0  # of a pair in SciPy's lists: a pointer of 8 and a number of Python's, 32
 _LOOPS = "lowfold.graph._search_loops"
+
+
+def refuse_empty(source: Source, radius: float, run: Run) -> NoReturn:
+    """A radius that joins no two points, with those that would."""
+    apart = nearest(source, 1, run=replace(run, verbose=False)).distances
+    raise InvalidInput(
+        f"radius = {radius:g} joins no two points: the nearest are {apart.min():.3g} apart, and half of all have "
+        f"another within {np.median(apart):.3g}; use a larger radius, or n_neighbors"
+    )
 
 
 def within_radius(

@@ -24,7 +24,7 @@ from lowfold._cuda._tree import row_of_entry
 from lowfold.graph._reach import lengths_in_widths
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._gaussian import auto_scale
-from lowfold.kernels._measure import Measure
+from lowfold.kernels._measure import Measure, check_power
 
 DECAY = 2.0  # -log of the weight at the common reach: the scale is then the mean d^2 of points spread over a disc
 # Of the largest weight: K = A A' from a product in float64 is uneven by 1e-13 or so, a transposed or one-sided matrix
@@ -178,6 +178,7 @@ def _markov_on_device(device: Device, graph: Graph, k: Array, loops: float, alph
     indptr, columns = device.put(graph.indptr), device.put(graph.indices)
     q = row_sums(device, indptr, k) + loops
     densities = _positive(device.get(q))
+    check_power(densities, alpha)
     rows, a = row_of_entry(device.xp, indptr, len(columns)), q**-alpha
     tilde = k * (a[rows] * a[columns])
     d = row_sums(device, indptr, tilde) + loops * a * a

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lowfold._core.errors import InvalidInput
+from lowfold._core.rounding import LARGEST_EXPONENT
 from lowfold._core.types import Floats
 from lowfold.graph._types import Neighbors
 
@@ -38,12 +40,23 @@ class Measure:
 
     def factors(self, densities: Floats, alpha: float) -> Floats:
         """a = q^-alpha sqrt(pi)."""
+        check_power(densities, alpha)
         a = densities**-alpha
         return a if self.target is None else np.asarray(a * np.sqrt(self.target))
 
     def pace(self) -> Floats | None:
         """The probability of a step, 1 where the width is least; None where it is 1 everywhere."""
         return None if self.width is None else np.asarray((self.width.min() / self.width) ** 2)
+
+
+def check_power(densities: Floats, alpha: float) -> None:
+    """Refuse a power whose square, which weights are multiplied by, float64 does not hold."""
+    reach = 2 * abs(alpha) * float(np.abs(np.log(densities)).max(initial=0.0))
+    if reach > LARGEST_EXPONENT / 2:
+        raise InvalidInput(
+            f"alpha = {alpha:g} takes the density of the points to a power beyond the range of float64; use a number "
+            "between 0 (density matters) and 1 (it cancels)"
+        )
 
 
 def power(alpha: float, bandwidth: float, d: float) -> float:

@@ -24,6 +24,7 @@ from lowfold._core.warn import warn
 from lowfold.graph._components import by_size, components
 from lowfold.graph._connect import MOST_K, Bridges, connecting_k, find_bridges
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
+from lowfold.graph._radius import refuse_empty
 from lowfold.graph._refill import cleared
 from lowfold.graph._shortcuts import SURE, find_shortcuts
 from lowfold.graph._source import Blocks, Measured, Pairs, Source, euclidean_rows
@@ -174,6 +175,8 @@ def _found(data: Data, asked: Asked, needs: Needs, k: int | Ints | None, run: Ru
         _tell_asymmetry(data.source, run)
     search = needs.search or asked.nearest
     found = search(data.source, k, run)
+    if asked.radius is not None and len(found.indices) == 0:
+        refuse_empty(data.source, asked.radius, run)
     if needs.distinct and needs.search is None:
         found = distinct_neighborhoods(data.source, found, asked, needs.least, run)
     edges = getattr(found, needs.symmetrize)() if needs.hangs is None and needs.graph is None else None

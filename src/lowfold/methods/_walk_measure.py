@@ -10,6 +10,7 @@ import numpy as np
 from lowfold._core.errors import AccuracyWarning, InvalidInput
 from lowfold._core.limits import Function, Int, Null, Real, RealArray
 from lowfold._core.params import Declared, param
+from lowfold._core.rounding import NO_DIVISOR, ROUNDING
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold._core.warn import warn
@@ -229,14 +230,28 @@ def by_neighbors_alone(model: Any) -> str:
 
 def tell_walk(method: Any, data: Connected, fit: Fit) -> None:
     """Warn of what a walk knows of itself: pieces that it never leaves, and a density that it keeps."""
-    if not isinstance(method.scale, str) and fit.pairs is not None and 1 - fit.pairs.values[0] < STANDING:
+    assert fit.pairs is not None
+    if not isinstance(method.scale, str) and 1 - fit.pairs.values[0] < STANDING:
         warn(
             f"at scale = {method.scale:g} the walk of DiffusionMaps does not leave parts of the data (its eigenvalue "
             "is 1 up to rounding), and coordinates tell no more than such parts; scale='auto' suits the spacing of "
             "the points",
             AccuracyWarning,
         )
+    gone = np.flatnonzero(np.abs(fit.coordinates).max(axis=0, initial=0.0) < np.finfo(float).tiny)
+    if method.t > 1 and len(gone):
+        warn(
+            f"by t = {method.t:g} {len(gone)} of {fit.coordinates.shape[1]} coordinates of DiffusionMaps have faded to "
+            "0 (eigenvalue^t); use a smaller t: the first keeps a hundredth until about "
+            f"{_lasting(fit.pairs.values):.2g}",
+            AccuracyWarning,
+        )
     tell_kept_density(method, data, fit.extra["stationary_"])
+
+
+def _lasting(values: Floats) -> float:
+    """The time after which a hundredth of the first coordinate is left."""
+    return float(np.log(0.01) / np.log(np.clip(np.abs(values[0]), NO_DIVISOR, 1 - ROUNDING)))
 
 
 def tell_kept_density(method: Any, data: Connected, stationary: Floats) -> None:
