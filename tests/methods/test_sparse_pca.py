@@ -7,8 +7,10 @@ import pytest
 from sklearn import decomposition
 
 import lowfold
+from lowfold.errors import AccuracyWarning
 
 
+@pytest.mark.filterwarnings("ignore:alpha = 10 leaves 1 of 2 components")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_higher_penalty_leaves_fewer_loadings(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -36,3 +38,10 @@ def test_a_hundred_thousand_features_come_to_rest() -> None:
     X = rng.normal(size=(4, 1)) * np.r_[np.full(50, 3.0), np.zeros(99_950)] + 0.01 * rng.normal(size=(4, 100_000))
     model = lowfold.SparsePCA(1, alpha=1.0).fit(X)
     assert np.flatnonzero(model.components_[0]).tolist() == list(range(50))
+
+
+def test_components_without_a_loading_are_told() -> None:
+    X = np.random.default_rng(41).normal(size=(60, 5)) * [4.0, 2.0, 1.0, 1.0, 1.0]
+    with pytest.warns(AccuracyWarning, match="alpha = 500 leaves 2 of 2 components"):
+        model = lowfold.SparsePCA(2, alpha=500.0).fit(X)
+    assert not model.components_.any()

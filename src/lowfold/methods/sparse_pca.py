@@ -78,6 +78,13 @@ class SparsePCA(AllComponents, LinearMethod):
                 AccuracyWarning,
             )
         C = found.C
+        empty = int((~C.any(axis=1)).sum())
+        if empty:
+            warn(
+                f"alpha = {self.alpha:g} leaves {empty} of {len(C)} components of SparsePCA without a loading, and "
+                "their coordinates are 0; use a smaller alpha, or columns of unit variance",
+                AccuracyWarning,
+            )
         inner = C @ C.T + self.ridge_alpha * np.eye(len(C))
         there = AffineMap(mean, C.T @ np.linalg.pinv(inner, hermitian=True), C)
         extra = {
