@@ -104,7 +104,9 @@ def test_neighbours_are_the_same(route: str, seed: int, D: int) -> None:
 def test_loops_of_shortcuts(make, seed: int) -> None:
     graph = nearest(source(make(seed)), 8).union()
     rng = np.random.default_rng(seed)
-    mask = rng.random(len(graph.indices)) < 0.7
+    kept = rng.random(len(graph.indices))
+    _shortcut_plain.mirror(graph.indptr, graph.indices, kept)
+    mask = kept < 0.8
     entries = np.sort(rng.choice(len(graph.indices), 60, replace=False))
     tails, heads = graph.rows()[entries].astype(np.int64), graph.indices[entries].astype(np.int64)
     reach = 3 * graph.lengths[entries]
@@ -116,7 +118,7 @@ def test_loops_of_shortcuts(make, seed: int) -> None:
         module.shared_neighbors(graph.indptr, graph.indices, graph.lengths, 20, 120, 0.35, third, share)
         module.mirror(graph.indptr, graph.indices, share)
         module.places(graph.indptr, graph.indices, heads, tails, where)
-        means, ways = np.empty((60, 2)), np.empty(60)
+        means, ways = np.empty((60, 2)), np.empty(60, dtype=bool)
         module.mean_lengths(graph.indptr, graph.lengths, np.column_stack([tails, heads]), means)
         module.detours(graph.indptr, graph.indices, graph.lengths, mask, tails, heads, reach, 4000, ways)
         found[module] = share, third, where, means, ways

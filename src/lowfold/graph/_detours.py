@@ -19,7 +19,7 @@ from lowfold.graph._types import Graph
 Mask = NDArray[np.bool_]
 
 NEAR = 10  # a vertex' shortest edges, among which shortcuts are few; longer ones are measured along these
-SETTLED = 4000  # vertices after which a search gives up: the way is long, or the dimension high
+SETTLED = 4000  # vertices around an end after which a search gives up: the dimension is high
 FLAT = 0.866  # cosine of 30 degrees: an edge that close to a tangent plane of its ends crosses a gap
 THIN = 0.15  # directions less than this times the widest hardly occur in a neighbourhood: a curve is no plane
 AT_ONCE = 128  # ways that one thread looks for with one array of labels
@@ -121,7 +121,7 @@ def mirrored(graph: Graph, entries: Ints) -> Ints:
 
 
 def long_way(graph: Graph, kept: Mask, edges: Ints, factor: float, run: Run) -> Mask:
-    """Whether the ends of each entry are more than DETOUR times its length apart along the kept entries."""
+    """Whether the ends of each entry are `factor` times its length, or the usual one, apart along the kept entries."""
     loops = loops_for(LOOPS, graph.n)
     ends, usual = ends_of(graph, edges), np.empty((len(edges), 2))
     loops.mean_lengths(graph.indptr, graph.lengths, ends, usual)
@@ -130,15 +130,15 @@ def long_way(graph: Graph, kept: Mask, edges: Ints, factor: float, run: Run) -> 
     short = np.zeros(len(edges), dtype=bool)
     loops.short_ways(*rows, ends[:, 0], ends[:, 1], reach, short)
     rest = np.flatnonzero(~short)
-    way, parts = np.empty(len(rest)), block_slices(len(rest), AT_ONCE)
+    beyond, parts = np.empty(len(rest), dtype=bool), block_slices(len(rest), AT_ONCE)
 
     def work(b: int) -> None:
         now = rest[parts[b]]
-        loops.detours(*rows, ends[now, 0], ends[now, 1], reach[now], SETTLED, way[parts[b]])
+        loops.detours(*rows, ends[now, 0], ends[now, 1], reach[now], SETTLED, beyond[parts[b]])
 
     run_blocks(work, len(parts), n_jobs=run.n_jobs)
     long = np.zeros(len(edges), dtype=bool)
-    long[rest] = np.isinf(way)
+    long[rest] = beyond
     return long
 
 

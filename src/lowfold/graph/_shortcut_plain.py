@@ -87,10 +87,10 @@ def detours(
     heads: Ints,
     reach: Floats,
     most: int,
-    out: Floats,
+    out: NDArray[np.bool_],
 ) -> None:
-    """out[s] = length of the way from tails[s] to heads[s] over the kept entries; inf where it is longer than reach[s]
-    or there is none. With fewer than `most` points all of them can be settled.
+    """out[s] = whether the way from tails[s] to heads[s] over the kept entries is longer than reach[s], or there is
+    none. With fewer than `most` points all of them can be settled.
     """
     n = len(indptr) - 1
     ends = np.concatenate([[0], np.cumsum(kept)])[indptr]
@@ -100,5 +100,4 @@ def detours(
     for first in range(0, len(sources), SOURCES):
         found = dijkstra(ways, indices=sources[first : first + SOURCES], limit=limit)
         now = np.flatnonzero((at >= first) & (at < first + SOURCES))
-        out[now] = found[at[now] - first, heads[now]]
-    out[out > reach] = np.inf
+        out[now] = found[at[now] - first, heads[now]] > reach[now]

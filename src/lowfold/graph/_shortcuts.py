@@ -107,11 +107,10 @@ def _doubts(graph: Graph, run: Run) -> tuple[Mask, Ints, NDArray[np.integer]]:
         found = doubts_on_device(graph, 0 if all_near else NEAR, SPARED, SHARED, DOUBTFUL, run)
         if found is not None:
             return found
-    near = np.ones(len(graph.indices), dtype=bool) if all_near else near_entries(graph)
     share = _shares(graph, run)
-    among = share if near.all() else _shares(part_of(graph, near), run)
-    sure = near.copy()
-    sure[near] = among > _limit(among)
+    sure = _beyond_doubt(share) if all_near else near_entries(graph)
+    if not all_near:
+        sure[sure] = _beyond_doubt(_shares(part_of(graph, sure), run))
     doubtful = np.flatnonzero(~sure)
     tails = tails_of(graph, doubtful)
     once = tails < graph.indices[doubtful]
@@ -138,9 +137,9 @@ def _confirmed(graph: Graph, found: Ints, X: AnyFloats | None, d: int, run: Run)
     return within_pieces(graph, kept, found if X is None else found[steep(graph, kept, X, found, d)], run)
 
 
-def _limit(share: Floats) -> float:
+def _beyond_doubt(share: Floats) -> Mask:
     rank = int(DOUBTFUL * len(share))
-    return min(SHARED, float(np.partition(share, rank)[rank]))
+    return np.asarray(share > min(SHARED, float(np.partition(share, rank)[rank])))
 
 
 def _shares(graph: Graph, run: Run) -> Floats:
