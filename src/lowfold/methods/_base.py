@@ -34,6 +34,7 @@ from lowfold.methods._normalize import in_type, normal_map
 from lowfold.methods._notebook import with_history
 from lowfold.methods._parameters import Output
 from lowfold.methods._placing.back import with_inverse
+from lowfold.methods._placing.far import tell_far
 from lowfold.methods._placing.place import place
 from lowfold.methods._stages import Stages
 from lowfold.methods._watching import CallbackSupportMixin, watched, with_callbacks
@@ -122,6 +123,7 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         queries = self.reader.queries(self, X)
         with single_threaded_blas():
             placed = place(self._extend, self._trained, queries, self._run())
+            tell_far(type(self).__name__, self._trained, placed.away, self._run())
         out = self._finish(placed.natural)
         known = placed.same >= 0
         if known.any():  # their very rows: a product of a few rows may differ from that of all in the last bit

@@ -59,7 +59,7 @@ class LandmarkModel(Extension):
     looks: ClassVar[Looks] = "nowhere"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
-        natural, same = place(self.extend, self.trained, queries, run)
+        natural, same, _ = place(self.extend, self.trained, queries, run)
         known = same >= 0
         natural[known] = self.trained.coordinates[same[known]]
         return natural

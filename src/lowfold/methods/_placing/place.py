@@ -17,10 +17,14 @@ from lowfold.methods._fit import Extension, Queries, Trained, known_source
 
 
 class Placed(NamedTuple):
-    """Natural coordinates, and the training point that each query is, -1 for none."""
+    """Natural coordinates, the training point that each query is, -1 for none, and how far the nearest one is.
+
+    NaN where nothing was looked for.
+    """
 
     natural: Floats
     same: Ints
+    away: Floats
 
 
 PLACED = 65_536  # new points at a time: enough for all threads, and a bound for what is held beside the answer
@@ -31,26 +35,29 @@ def place(extend: Extension, trained: Trained, queries: Queries, run: Run) -> Pl
     m = count(queries)
     if m <= PLACED:
         return _placed(extend, trained, queries, run)
-    out = Placed(np.empty((m, trained.coordinates.shape[1])), np.empty(m, dtype=np.int64))
+    out = Placed(np.empty((m, trained.coordinates.shape[1])), np.empty(m, dtype=np.int64), np.empty(m))
     for part in block_slices(m, PLACED):
-        out.natural[part], out.same[part] = _placed(extend, trained, take(queries, np.arange(m)[part]), run)
+        now = _placed(extend, trained, take(queries, np.arange(m)[part]), run)
+        out.natural[part], out.same[part], out.away[part] = now
     return out
 
 
 def _placed(extend: Extension, trained: Trained, queries: Queries, run: Run) -> Placed:
     found = looked_up(extend, trained, queries, run)
-    same = np.full(found.n, -1, dtype=np.int64)
-    if extend.looks != "nowhere" and extend.recognise:
+    same, away = np.full(found.n, -1, dtype=np.int64), np.full(found.n, np.nan)
+    if extend.looks != "nowhere":
         first = found.indptr[:-1]
-        known = found.distances[first] == 0
+        away = found.distances[first]
+    if extend.looks != "nowhere" and extend.recognise:
+        known = away == 0
         same[known] = found.indices[first[known]]
     new = np.flatnonzero(same < 0)
     out = np.zeros((found.n, trained.coordinates.shape[1]))
     if len(new) == found.n:
-        return Placed(extend.place(trained, queries, found, run), same)
+        return Placed(extend.place(trained, queries, found, run), same, away)
     if len(new):
         out[new] = extend.place(trained, take(queries, new), found.take(new), run)
-    return Placed(out, same)
+    return Placed(out, same, away)
 
 
 def looked_up(extend: Extension, trained: Trained, queries: Queries, run: Run) -> Neighbors:
