@@ -133,7 +133,7 @@ def test_learning_rate_rule() -> None:
     assert TSNE(2, max_iter=1).fit(X).learning_rate_ == 90 / 4
     assert TSNE(2, max_iter=1, learning_rate=7.0).fit(X).learning_rate_ == 7.0
     start = 1e-2 * np.random.default_rng(0).normal(size=(90, 2))
-    once = {"max_iter": 1, "init": start, "gains": False}
+    once = {"max_iter": 200, "init": start, "gains": False, "callback": lambda t, cost, Y: True}  # 50 steps, all early
     auto = SymmetricSNE(2, early_exaggeration=3.0, **once).fit(X)
     given = SymmetricSNE(2, early_exaggeration=3.0, learning_rate=auto.learning_rate_ / 3, **once).fit(X)
     assert np.array_equal(auto.embedding_, given.embedding_), "divided by the exaggeration in force"

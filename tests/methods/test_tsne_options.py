@@ -83,3 +83,20 @@ def test_a_long_exaggeration_leaves_the_usual_steps_after_it() -> None:
     usual, long = (lowfold.TSNE(2, early_exaggeration_iter=early).fit(X) for early in (250, 740))
     assert long.n_iter_ <= 740 + 500
     assert long.kl_divergence_ < 1.05 * usual.kl_divergence_
+
+
+def test_few_iterations_end_without_exaggeration() -> None:
+    X = lowfold.datasets.swiss_roll(300, random_state=4).X
+    full = lowfold.TSNE(2).fit(X)
+    for steps, within in ((350, 1.15), (150, 1.4)):
+        assert lowfold.TSNE(2, max_iter=steps).fit(X).kl_divergence_ < within * full.kl_divergence_
+    with pytest.warns(lowfold.errors.AccuracyWarning, match="max_iter = 90 ends while P is still multiplied by 12"):
+        lowfold.TSNE(2, max_iter=90, early_exaggeration_iter=90).fit(X)
+    lowfold.TSNE(2, max_iter=90, early_exaggeration_iter=90, early_exaggeration=1.0).fit(X)
+
+
+def test_a_cost_that_rests_ends_the_descent() -> None:
+    X = np.random.default_rng(4).normal(size=(600, 5))
+    model = lowfold.SNE(2).fit(X)
+    assert model.n_iter_ < 500
+    assert lowfold.SNE(2, min_grad_norm=0.0).fit(X).kl_divergence_ > (1 - 1e-5) * model.kl_divergence_

@@ -62,7 +62,7 @@ def test_gains_end_lower_than_without() -> None:
     X = lowfold.datasets.swiss_roll(N, random_state=6).X
     model = lowfold.SNE(2, max_iter=600).fit(X)
     plain = lowfold.SNE(2, max_iter=model.n_iter_, gains=False).fit(X)
-    assert model.stop_reason_ == "gradient"
+    assert model.stop_reason_ in ("gradient", "no progress")
     assert model.n_iter_ < 600
     assert model.kl_divergence_ < plain.kl_divergence_
 

@@ -51,8 +51,8 @@ class SNE(NeighborEmbedding):
         "auto",
         Real(0, open_low=True),
         Choice(("auto",)),
-        'eta in Y(t) = Y(t-1) - eta dC/dY + alpha(t) (Y(t-1) - Y(t-2)). "auto" is 0.1, for a gradient '
-        "that sums over conditional probabilities, divided by the exaggeration while there is one; "
+        'eta in Y(t) = Y(t-1) - eta dC/dY + alpha(t) (Y(t-1) - Y(t-2)). "auto" is 0.1 (0.3 beyond 500 points), for a '
+        "gradient that sums over conditional probabilities, divided by the exaggeration while there is one; "
         "`learning_rate_` has it.",
     )
 

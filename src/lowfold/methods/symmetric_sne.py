@@ -51,8 +51,8 @@ class SymmetricSNE(NeighborEmbedding):
         "auto",
         Real(0, open_low=True),
         Choice(("auto",)),
-        'eta in Y(t) = Y(t-1) - eta dC/dY + alpha(t) (Y(t-1) - Y(t-2)). "auto" is n / 10, for a '
-        "gradient of the size 1/n, divided by the exaggeration while there is one; `learning_rate_` "
+        'eta in Y(t) = Y(t-1) - eta dC/dY + alpha(t) (Y(t-1) - Y(t-2)). "auto" is n / 10 (0.3 n beyond 500 points), '
+        "for a gradient of the size 1/n, divided by the exaggeration while there is one; `learning_rate_` "
         "has it.",
     )
 

@@ -28,7 +28,7 @@ from lowfold.methods._neighbor_affinity import (
 )
 from lowfold.methods._neighbor_embedding import NeighborEmbedding
 from lowfold.methods._parameters import Affinities as WeightsOrDistances
-from lowfold.optimize._momentum import Schedule
+from lowfold.optimize._momentum import OF_THE_TEXT, Schedule
 from lowfold.optimize._neighbor import Affinities, FFTCost, SparseAffinities, TSNECost
 
 # From 1,500 points on the divergence after 750 iterations with this momentum was lower than after 1,000 with the 0.5
@@ -122,7 +122,13 @@ class TSNE(WeightsOrDistances, NeighborEmbedding):
         'so that sheets unfold. 1 is the text\'s algorithm (with init="random", gains=False, momentum=lambda t: 0.5 if '
         "t < 250 else 0.8, max_iter=1000).",
     )
-    early_exaggeration_iter: int = param(250, Int(0), "Iterations with all of the early exaggeration.")
+    early_exaggeration_iter: int | None = param(
+        None,
+        Int(0),
+        Null("250, of less than 700 iterations fewer"),
+        "Iterations with all of the early exaggeration. None is 250; where max_iter is below 700, so many fewer (and "
+        "of the 100 in which it falls to 1) that half of all iterations are without it.",
+    )
     learning_rate: float | str = param(
         "auto",
         Real(0, open_low=True),
@@ -133,7 +139,7 @@ class TSNE(WeightsOrDistances, NeighborEmbedding):
     )
 
     student: ClassVar[bool] = True
-    gains_from: ClassVar[int] = 0
+    few: ClassVar[Schedule] = OF_THE_TEXT
     many: ClassVar[Schedule] = MANY
 
     checks: ClassVar[tuple[Check, ...]] = (*NeighborEmbedding.checks, _method_fits)
