@@ -29,6 +29,7 @@ from lowfold.lowrank._block_nmf import lowered
 from lowfold.lowrank._block_sums import added, jobs_of
 from lowfold.lowrank._component_count import components_to_compute
 from lowfold.lowrank._nmf import gradient_left, nonnegative_factors
+from lowfold.lowrank._nonnegative_rows import nonnegative_rows
 from lowfold.lowrank._scatter import Scatter
 from lowfold.lowrank._sparse_axes import SparseScatter
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
@@ -40,7 +41,7 @@ from lowfold.methods._normalize import normal_map_of
 from lowfold.methods._parameters import AllComponents, Seeded
 from lowfold.methods._stages import Stages, copy_stages
 
-STILL = 10  # times tol the share by which an error may still fall: 0.1 to 0.6% above where a tenth of that leaves it
+STILL = 2  # times tol the share by which an error may still fall: on images within 0.2% of where it ends
 AT_REST = 100  # times tol, which is asked of a step, not of the gradient: the two differ by an unknown factor
 ROWS, ENTRIES = 1024, 2**24  # rows of a block at most, and their numbers: sparse rows are made dense by blocks
 BATCH = 10_000  # rows in blocks whose parts are the start for all
@@ -98,7 +99,7 @@ class NMF(AllComponents, Seeded, LinearMethod):
     tol: float = param(
         0.0001,
         Real(0, 1, open_low=True, open_high=True),
-        "A tenth of the share of the squared error by which it still falls in a step when the descent stops. In "
+        "Half of the share of the squared error by which it still falls in a step when the descent stops. In "
         "blocks, the gradient relative to Y'X; with penalties or another loss, scikit-learn's rule.",
     )
     random_state: Any = param(0, 'For init="random", and for the order of the updates.')
@@ -111,9 +112,9 @@ class NMF(AllComponents, Seeded, LinearMethod):
         if isinstance(data.source, Blocks):
             return self._embed_blocks(data.source.rows, run)
         X = data.points().X
-        H, steps = self._parts(X, run)
+        W, H, steps = self._parts(X, run)
         there = NonnegativeRow(H, self.beta_loss, float(self.alpha_W), float(self.l1_ratio))
-        Y = there.rows(X, run)
+        Y = there.rows(X, run, W)
         error = _distance(X, Y, H)
         if there.plain and self.alpha_H == 0 and steps >= self.max_iter:
             self._judge(X, Y, H)
@@ -124,7 +125,7 @@ class NMF(AllComponents, Seeded, LinearMethod):
         """Parts of a batch of rows, then passes over all until the gradient rests."""
         n = rows.shape[0]
         batch = rows.take(np.sort(np.random.default_rng(0).choice(n, min(n, BATCH), replace=False)))
-        H, _ = self._parts(batch, run)
+        _, H, _ = self._parts(batch, run)
         with run.stage("nonnegative parts (blocks)"):
             H, steps, left = lowered(rows, H, tol=self.tol, max_iter=self.max_iter)
         if left > AT_REST * self.tol:
@@ -135,7 +136,7 @@ class NMF(AllComponents, Seeded, LinearMethod):
         normal = normal_map_of(total, products, n, self.normalization)
         return Fit(np.empty((0, len(H))), None, None, there, there, extra, normal=normal, keeps_rows=False)
 
-    def _parts(self, X: NDArray[np.floating], run: Run) -> tuple[Floats, int]:
+    def _parts(self, X: NDArray[np.floating], run: Run) -> tuple[Floats, Floats, int]:
         from sklearn import decomposition
 
         A: Any = X.csr if isinstance(X, SparseRows) else X
@@ -162,9 +163,9 @@ class NMF(AllComponents, Seeded, LinearMethod):
         if plain and self.max_iter > 1:  # scikit-learn's start and first step, then fewer than it would take
             tol, left = STILL * self.tol, self.max_iter - 1
             with run.stage("nonnegative parts") as progress:
-                H, steps = nonnegative_factors(A, W, H, tol=tol, max_iter=left, n_jobs=run.n_jobs, progress=progress)
+                W, H, steps = nonnegative_factors(A, W, H, tol=tol, max_iter=left, n_jobs=run.n_jobs, progress=progress)
             steps += 1
-        return H * size, steps
+        return W, H * size, steps
 
     def _judge(self, X: NDArray[np.floating], Y: Floats, H: Floats) -> None:
         """Warn where the gradient in H, as far as H >= 0 lets it act, is not small against Y'X."""
@@ -219,9 +220,19 @@ def _distance(X: Any, Y: Floats, H: Floats) -> float:
     return float(np.sqrt(max(X.squares().sum() - 2 * across + ((Y.T @ Y) * (H @ H.T)).sum(), 0.0)))
 
 
+def _active_set(A: Floats, b: Floats) -> Any:
+    """y >= 0 minimising |A y - b| where parts are nearly dependent: Lawson & Hanson's, or bounded least squares."""
+    from scipy.optimize import lsq_linear, nnls
+
+    try:
+        return nnls(A, b)[0]
+    except RuntimeError:  # as of a table whose columns differ much in size
+        return lsq_linear(A, b, bounds=(0, np.inf), method="bvls", max_iter=EXCHANGES * len(b)).x
+
+
 @dataclass(frozen=True, eq=False)
 class NonnegativeRow(Extension):
-    """y >= 0 minimising |x - y H|, exactly (Lawson & Hanson's active set), row by row; back x = y H.
+    """y >= 0 minimising |x - y H|, exactly (an active set), row by row; back x = y H.
 
     With another loss or a penalty the minimum is approached by a fixed number of scikit-learn's updates.
     """
@@ -239,28 +250,23 @@ class NonnegativeRow(Extension):
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         return self.rows(feature_rows(queries), run)
 
-    def rows(self, X: AnyFloats, run: Run) -> Floats:
-        """The coordinates of every row of X."""
+    def rows(self, X: AnyFloats, run: Run, W: Floats | None = None) -> Floats:
+        """The coordinates of every row of X; W has them nearly, where a descent found them."""
         if not self.plain:
             return self._updated(X)
-        from scipy.optimize import lsq_linear, nnls
-
         out = np.empty((len(X), len(self.H)))
         parts = block_slices(len(X), max(1, min(ROWS, ENTRIES // X.shape[1])))
         # H' = Q R: the same minimum of |Q'x - R y|, in as many rows as there are parts instead of features
         Q, R = np.linalg.qr(self.H.T) if X.shape[1] > len(self.H) else (np.eye(X.shape[1]), self.H.T)
         QT, A = np.ascontiguousarray(Q.T), np.ascontiguousarray(R)
 
-        def least_squares(b: Floats) -> Any:
-            try:
-                return nnls(A, b)[0]
-            except RuntimeError:  # parts nearly dependent, as those of a table whose columns differ much in size
-                return lsq_linear(A, b, bounds=(0, np.inf), method="bvls", max_iter=EXCHANGES * len(b)).x
-
         def work(b: int) -> None:
             rows = X[parts[b]].csr.toarray() if isinstance(X, SparseRows) else X[parts[b]]
-            for i, x in zip(range(parts[b].start, parts[b].stop), rows, strict=True):
-                out[i] = least_squares(QT @ x.astype(np.float64))
+            settled = np.zeros(len(rows), dtype=np.bool_)
+            if W is not None:
+                out[parts[b]], settled = nonnegative_rows(A, rows @ Q, W[parts[b]] > 0)
+            for i in np.flatnonzero(~settled):
+                out[parts[b].start + i] = _active_set(A, QT @ rows[i].astype(np.float64))
 
         run_blocks(work, len(parts), n_jobs=run.n_jobs)
         return out
