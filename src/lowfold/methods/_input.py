@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Protocol, cast
@@ -15,7 +14,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from lowfold._core.errors import InvalidInput, InvalidType, RepairWarning
+from lowfold._core.errors import InvalidInput, RepairWarning
 from lowfold._core.open_rows import as_rows
 from lowfold._core.parallel import row_slices, run_blocks
 from lowfold._core.sparse_rows import SparseRows
@@ -30,6 +29,7 @@ from lowfold.methods._elsewhere import ARGUMENTS
 from lowfold.methods._file_checks import told_as_damage
 from lowfold.methods._fit import Data, Queries
 from lowfold.methods._in_blocks import read_for
+from lowfold.methods._refusals import refused_in_words
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.metrics._scales import BY_SIZE, tell_scales_of_fit
 from lowfold.metrics._sparse import sparse_metric
@@ -88,7 +88,7 @@ def read_points(
     `gaps` allows NaN, `sparse` CSR rows, `nd` samples of several axes.
     """
     in_memory(X)
-    with _in_words(X):
+    with refused_in_words(X):
         checked: Any = validate_data(
             estimator,
             X,
@@ -120,50 +120,6 @@ def _sums_up(X: Any, n_jobs: int | None) -> bool:
 
     run_blocks(work, len(parts), n_jobs=n_jobs)
     return bool(np.isfinite(sums).all())
-
-
-@contextmanager
-def _in_words(X: Any) -> Iterator[None]:
-    """scikit-learn's refusals of gaps and of text, with what can be done about them here."""
-    try:
-        yield
-    except TypeError as error:
-        if getattr(getattr(X, "dtype", None), "names", None):
-            raise InvalidType(
-                f"X has named fields ({', '.join(X.dtype.names)}), and a table of numbers is needed: "
-                "numpy.lib.recfunctions.structured_to_unstructured(X)"
-            ) from None
-        if "float() argument" in str(error):
-            what = f"{type(X).__name__}; {error}"
-            raise InvalidType(f"X must be a table of numbers, a row for each point; got {what}") from None
-        raise
-    except ValueError as error:
-        said = str(error)
-        if "inhomogeneous" in said:
-            raise InvalidInput("X has rows of different lengths; every row needs the same columns") from None
-        if "contains NaN" in said:
-            raise InvalidInput(
-                f"{said.splitlines()[0]} Fill the gaps or leave these rows out; EMPCA fits rows with gaps as they are, "
-                "and `datasets.read(file, missing='mean')` or 'drop' mends them where a file is read"
-            ) from None
-        if "could not convert" in said and hasattr(X, "columns"):
-            text = ", ".join(repr(name) for name in X.columns if np.asarray(X[name]).dtype.kind not in "biuf")
-            raise InvalidInput(f"X has columns that are no numbers: {text}; leave them out or encode them") from None
-        if "could not convert" in said:
-            text = said.rpartition(": ")[2]
-            raise InvalidInput(f"X holds text ({text}), and numbers are needed; leave it out or encode it") from None
-        if "dim <= 2 is required" in said:
-            raise InvalidInput(
-                f"X has {np.ndim(X)} axes, and a row is a point: X.reshape(len(X), -1) makes rows; MultilinearPCA "
-                "takes samples of several axes as they are"
-            ) from None
-        if "2D array, got 1D" in said:
-            n = len(X)
-            raise InvalidInput(
-                f"X has shape ({n},), and a row is a point. Reshape your data: X.reshape(-1, 1) for {n} points of one "
-                f"feature, X.reshape(1, -1) for one point of {n} features"
-            ) from None
-        raise
 
 
 def euclidean(X: NDArray[np.floating]) -> Points:
@@ -346,16 +302,17 @@ def _labels(method: Any, y: Any) -> NDArray[Any]:
 
 def _read_matrix(estimator: Any, X: Any, metric: str, *, reset: bool) -> Pairs | Measured:
     in_memory(X)
-    checked = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        dtype=FLOATS,
-        order="C",
-        ensure_min_samples=2 if reset else 1,
-        ensure_all_finite=False,
-    )
+    with refused_in_words(X):
+        checked = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=FLOATS,
+            order="C",
+            ensure_min_samples=2 if reset else 1,
+            ensure_all_finite=False,
+        )
     read = read_matrix(checked, metric, square=reset)
     weights = getattr(estimator, "weights", None)  # a matrix of weights has its largest values there too
     given = isinstance(weights, str) and weights == metric

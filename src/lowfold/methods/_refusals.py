@@ -1,0 +1,189 @@
+"""What cannot be a table of numbers, refused in words: what came, counted, and what to do.
+
+scikit-learn reads X; its refusals are told again here. Its checks of estimators look for some of the words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from lowfold._core.errors import InvalidInput, InvalidType
+
+
+@contextmanager
+def refused_in_words(X: Any) -> Iterator[None]:
+    """Refuse what scikit-learn would read as something else, and tell what it refuses while X is read."""
+    for refuse in (_not_two_axes, _masked, _dates):
+        refuse(X)
+    try:
+        yield
+    except TypeError as error:
+        raise _of_type(X, error) from None
+    except ValueError as error:
+        raise _of_value(X, error) from None
+
+
+def _not_two_axes(X: Any) -> None:
+    if X is None:
+        raise InvalidInput("X is None, and a table of numbers is needed, a row for each point")
+    if type(X).__name__ == "matrix" and isinstance(X, np.ndarray):
+        raise InvalidType("X is an np.matrix, whose products are not those of arrays; pass np.asarray(X)")
+    if type(X).__name__ == "Series":
+        raise InvalidInput(
+            f"X is a Series of {len(X)} values, and a row is a point. Reshape your data: X.to_frame() for {len(X)} "
+            "points of one feature"
+        )
+    if np.isscalar(X) and not isinstance(X, (str, bytes)):
+        raise InvalidInput(
+            f"X is a single number ({X}), and a row is a point. Reshape your data: [[{X}]] is one point of one feature"
+        )
+
+
+def _masked(X: Any) -> None:
+    if isinstance(X, np.ma.MaskedArray) and (hidden := int(np.ma.getmaskarray(X).sum())):
+        raise InvalidInput(
+            f"X is a masked array, and {hidden:,} of its {X.size:,} values are masked; fill them, X.filled(value), or "
+            "pass X.filled(np.nan) to EMPCA, which fits rows with gaps"
+        )
+
+
+def _dates(X: Any) -> None:
+    named = hasattr(X, "columns") and hasattr(X, "dtypes")
+    kinds = [getattr(dtype, "kind", "") for dtype in (X.dtypes if named else [getattr(X, "dtype", None)])]
+    found = [place for place, kind in enumerate(kinds) if kind in ("m", "M")]
+    if found:
+        what = f"columns {', '.join(repr(X.columns[place]) for place in found)}" if named else f"dtype {X.dtype}"
+        raise InvalidInput(
+            f"X holds dates or durations ({what}), and numbers are needed; choose their unit: divide what is left of "
+            "(dates - dates.min()) by np.timedelta64(1, 's')"
+        )
+
+
+def _of_type(X: Any, error: TypeError) -> Exception:
+    said = str(error)
+    if names := getattr(getattr(X, "dtype", None), "names", None):
+        return InvalidType(
+            f"X has named fields ({', '.join(names)}), and a table of numbers is needed: "
+            "numpy.lib.recfunctions.structured_to_unstructured(X)"
+        )
+    if "float() argument" in said:
+        return InvalidType(f"X must be a table of numbers, a row for each point; got {type(X).__name__}; {said}")
+    return error
+
+
+def _of_value(X: Any, error: ValueError) -> Exception:
+    said = str(error)
+    for words, tell in TOLD.items():
+        if words in said:
+            return InvalidInput(tell(X, said))
+    return error
+
+
+def _ragged(X: Any, said: str) -> str:
+    lengths = {len(row) for row in X if hasattr(row, "__len__")} if isinstance(X, (list, tuple)) else set()
+    spread = f" ({min(lengths)} to {max(lengths)})" if len(lengths) > 1 else ""
+    return f"X has rows of different lengths{spread}; every row needs the same columns"
+
+
+def _gaps(X: Any, said: str) -> str:
+    return (
+        f"Input X contains NaN{_where(X, np.isnan)}. Fill the gaps or leave these rows out; EMPCA fits rows with gaps "
+        "as they are, and `datasets.read(file, missing='mean')` or 'drop' mends them where a file is read"
+    )
+
+
+def _infinite(X: Any, said: str) -> str:
+    return (
+        f"Input X contains infinity{_where(X, np.isinf)}. It comes from a division by zero or a logarithm of it, or "
+        "from numbers beyond the range of their type: mend it there, or leave these rows out"
+    )
+
+
+def _where(X: Any, wrong: Callable[[Any], Any]) -> str:
+    """How many values are so, and where the first stands; nothing of what is no array of numbers."""
+    if issparse(X):
+        A = X.tocoo()  # type: ignore[attr-defined]
+        bad = np.flatnonzero(wrong(A.data))
+        count, size, first = len(bad), A.nnz, (A.row[bad[:1]], A.col[bad[:1]])
+    else:
+        try:
+            values = np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError):
+            return ""
+        at = np.nonzero(wrong(values))
+        count, size, first = len(at[0]), values.size, tuple(axis[:1] for axis in at)  # type: ignore[assignment]
+    if not count or len(first) != 2:
+        return ""
+    row, column = int(first[0][0]), int(first[1][0])
+    return f": {count:,} of {size:,} values, the first in row {row}, column {column}"
+
+
+def _text_columns(X: Any, said: str) -> str:
+    if hasattr(X, "columns"):
+        text = ", ".join(repr(name) for name in X.columns if np.asarray(X[name]).dtype.kind not in "biuf")
+        return f"X has columns that are no numbers: {text}; leave them out or encode them"
+    text = said.rpartition(": ")[2].removeprefix("np.str_(").removesuffix(")")
+    return f"X holds text ({text}), and numbers are needed; leave it out or encode it"
+
+
+def _complex(X: Any, said: str) -> str:
+    return (
+        "Complex data not supported: X holds complex numbers; np.hstack([X.real, X.imag]) has the same distances, "
+        "np.abs(X) their sizes"
+    )
+
+
+def _axes(X: Any, said: str) -> str:
+    return (
+        f"X has {np.ndim(X)} axes, and a row is a point: X.reshape(len(X), -1) makes rows; MultilinearPCA takes "
+        "samples of several axes as they are"
+    )
+
+
+def _one_axis(X: Any, said: str) -> str:
+    n = len(X)
+    if n == 0:
+        return "X is empty, and a row is a point. Reshape your data: a table of numbers is needed"
+    return (
+        f"X has shape ({n},), and a row is a point. Reshape your data: X.reshape(-1, 1) for {n} points of one feature, "
+        f"X.reshape(1, -1) for one point of {n} features"
+    )
+
+
+def _few(X: Any, said: str) -> str:
+    """scikit-learn's "Found array with 0 sample(s) (shape=(0, 4)) while a minimum of 2 is required by PCA."."""
+    found = re.search(
+        r"(\d+) (sample|feature)\(s\) (\(shape=.*?\)) while a minimum of (\d+) is required(.*?)\.?$", said
+    )
+    if found is None:
+        return said
+    count, kind, shape, least, whom = found.groups()
+    what = "a row is a point" if kind == "sample" else "a column is a feature of the points"
+    return (
+        f"X has {count} {kind}(s) {shape} while a minimum of {least} is required{whom}: {what}; look where the others "
+        "were lost, or whether X is transposed"
+    )
+
+
+def _other_columns(X: Any, said: str) -> str:
+    return f"{said.rstrip('.')}: new points have the columns of those fitted (of distances: one to each), in order"
+
+
+FEW = r"(\d+) (sample|feature)\(s\) (\(shape=.*?\)) while a minimum of (\d+) is required(.*?)\.?$"
+TOLD: dict[str, Callable[[Any, str], str]] = {
+    "inhomogeneous": _ragged,
+    "contains NaN": _gaps,
+    "contains infinity": _infinite,
+    "could not convert": _text_columns,
+    "Complex data": _complex,
+    "dim <= 2 is required": _axes,
+    "2D array, got 1D": _one_axis,
+    "while a minimum of": _few,
+    "features as input": _other_columns,
+}
