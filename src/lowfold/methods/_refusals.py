@@ -16,6 +16,9 @@ from scipy.sparse import issparse
 from lowfold._core.errors import InvalidInput, InvalidType
 
 
+FEW = r"(\d+) (sample|feature)\(s\) (\(shape=.*?\)) while a minimum of (\d+) is required(.*?)\.?$"
+
+
 @contextmanager
 def refused_in_words(X: Any) -> Iterator[None]:
     """Refuse what scikit-learn would read as something else, and tell what it refuses while X is read."""
@@ -158,9 +161,7 @@ def _one_axis(X: Any, said: str) -> str:
 
 def _few(X: Any, said: str) -> str:
     """scikit-learn's "Found array with 0 sample(s) (shape=(0, 4)) while a minimum of 2 is required by PCA."."""
-    found = re.search(
-        r"(\d+) (sample|feature)\(s\) (\(shape=.*?\)) while a minimum of (\d+) is required(.*?)\.?$", said
-    )
+    found = re.search(FEW, said)
     if found is None:
         return said
     count, kind, shape, least, whom = found.groups()
@@ -175,7 +176,6 @@ def _other_columns(X: Any, said: str) -> str:
     return f"{said.rstrip('.')}: new points have the columns of those fitted (of distances: one to each), in order"
 
 
-FEW = r"(\d+) (sample|feature)\(s\) (\(shape=.*?\)) while a minimum of (\d+) is required(.*?)\.?$"
 TOLD: dict[str, Callable[[Any, str], str]] = {
     "inhomogeneous": _ragged,
     "contains NaN": _gaps,
