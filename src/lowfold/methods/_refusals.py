@@ -15,7 +15,6 @@ from scipy.sparse import issparse
 
 from lowfold._core.errors import InvalidInput, InvalidType
 
-
 FEW = r"(\d+) (sample|feature)\(s\) (\(shape=.*?\)) while a minimum of (\d+) is required(.*?)\.?$"
 
 
