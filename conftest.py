@@ -10,6 +10,7 @@ import importlib.util
 import os
 import signal
 from collections.abc import Generator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,9 @@ os.environ.setdefault("LOWFOLD_CACHE", str(Path(__file__).resolve().parent / ".c
 # Collecting doctests imports modules of loops directly: without this, Numba would write beside the sources.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(os.environ["LOWFOLD_CACHE"]) / "numba"))
 
+# scikit-learn 1.6 imports its checks of estimators only so.
+if metadata.version("scikit-learn").startswith("1.6."):
+    os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 # Cases of tables that need an optional package, by a word in the case's name: marking each would repeat the table.
 CASES = {"wavelet": "pywt", "parquet": "pyarrow", "test_images": "PIL"}

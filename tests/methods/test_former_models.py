@@ -25,6 +25,8 @@ def test_a_model_of_0_1_is_read(name: str, tmp_path: Path) -> None:
     with zipfile.ZipFile(ARCHIVE) as archive:
         content = archive.read(name)
     if name.endswith(".pickle"):
+        if np.__version__.startswith("1."):
+            pytest.skip("pickled with NumPy 2, whose modules NumPy 1 does not have")
         model = pickle.loads(content)
     else:
         (tmp_path / name).write_bytes(content)

@@ -150,7 +150,9 @@ def found_in_lists(
     def found(probes: int) -> tuple[Floats, Ints]:
         inverted.nprobe = probes
         asked = np.ascontiguousarray(near[:, :probes], dtype=np.int64)
-        _, index = inverted.search_preassigned(queries, k + 1, asked, None)
+        # distances to the centres, which lists of the vectors themselves have no use for
+        unused = np.zeros(asked.shape, dtype=np.float32)
+        _, index = inverted.search_preassigned(queries, k + 1, asked, unused)
         return _recomputed(index, F, Q, own, k)
 
     return found

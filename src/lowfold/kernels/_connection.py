@@ -219,7 +219,8 @@ def orientation(
     flip = np.where(_determinants(transports) < 0, -1, 1)
     typical = float(np.median(graph.lengths)) if len(graph.lengths) else 0.0
     cost, once = 2.0 - certainty + graph.lengths / max(typical, NO_DIVISOR), rows < columns
-    edges = csr_array((cost[once], (rows[once], columns[once])), shape=(graph.n, graph.n))
+    ends = rows[once].astype(np.int32), graph.indices[once]  # all that SciPy's trees took before 1.16
+    edges = csr_array((cost[once], ends), shape=(graph.n, graph.n))
     tree: Any = minimum_spanning_tree(edges)
     signs = _carried(tree, rows * graph.n + columns, flip)
     heard = (certainty >= sure) & (graph.lengths <= typical)
