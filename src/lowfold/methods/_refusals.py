@@ -182,6 +182,7 @@ TOLD: dict[str, Callable[[Any, str], str]] = {
     "could not convert": _text_columns,
     "Complex data": _complex,
     "dim <= 2 is required": _axes,
+    "expected <= 2": _axes,  # the same of scikit-learn 1.6
     "2D array, got 1D": _one_axis,
     "while a minimum of": _few,
     "features as input": _other_columns,
