@@ -115,6 +115,10 @@ def test_panels_show_the_value() -> None:
     energy, mle, correlation, *_, words = figure.axes
     assert energy.get_title() == "linear_energy: as a whole 2"
     assert mle.lines[-1].get_ydata()[0] == found["mle"].value
+    low, high = found["mle"].band
+    assert mle.get_title().endswith(f"({low:.3g} to {high:.3g})")
+    spans = [patch.get_extents().transformed(mle.transData.inverted()).intervaly for patch in mle.patches[-2:]]
+    assert np.allclose(spans, [(low, high), found["mle"].interval])  # beside the sampling what scales and edges do
     slope = np.polyfit(*np.log(correlation.lines[-1].get_data()), 1)[0]
     assert slope == pytest.approx(found["correlation"].value)
     assert "too few" in words.texts[0].get_text()

@@ -47,7 +47,7 @@ class Located:
     relaxed      (n, d): before the refinement
     loss         sum over pairs of (||y_i - y_j||^2 - d_ij^2)^2 at `positions`; relaxed_loss at `relaxed`
     spectrum     eigenvalues of K: d large ones mean that the distances fit into d dimensions
-    gap          relative duality gap of the program
+    gap          relative duality gap of the program; inf where eigenvectors carried the solve and no bound is known
     anchors      rows that were given
     """
 

@@ -27,7 +27,7 @@ class Estimate:
     name       the estimator
     value      the dimension, NaN where it cannot tell
     interval   where 95% of the values of other samples would lie, by resampling points, or None: the sampling alone,
-               without the estimator's own bias, so that it covers the truth less often than that
+               without the estimator's own bias, so that it covers the truth less often than that; see `band`
     used       the smallest and largest of `scales` that the value rests on, or None
     scales     (m,) scales of the curve: radii, numbers of neighbours, components or points
     curve      (m,) the curve to plot over `scales`

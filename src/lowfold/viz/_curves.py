@@ -29,8 +29,9 @@ def dimension_curves(
 ) -> Any:
     """Draw the curves of `lowfold.dimension` estimates. Returns the matplotlib Figure.
 
-    Grey is the range of scales that the value rests on, orange the value with its interval: the slope of a line where
-    both axes are logarithmic, a height where the curve itself is a dimension, a number of components otherwise. Of
+    Grey is the range of scales that the value rests on, orange the value: the slope of a line where both axes are
+    logarithmic, a height where the curve itself is a dimension, a number of components otherwise. Darker orange is the
+    interval, of the sampling alone; lighter orange, and the numbers in a heading, the band, with scales and edges. Of
     multiscale SVD all singular values are shown, in the colours of tangent, curvature and noise. An estimator without a
     curve has its words instead.
 
@@ -67,7 +68,8 @@ def _heading(item: Estimate) -> str:
     if np.isnan(item.value):
         return f"{item.name}: cannot tell"
     doubt = "" if item.told else " ?"
-    return f"{item.name}: {item.words}{item.value:.3g}{doubt}"
+    band = "" if item.band is None or item.band[0] == item.band[1] else f" ({item.band[0]:.3g} to {item.band[1]:.3g})"
+    return f"{item.name}: {item.words}{item.value:.3g}{band}{doubt}"
 
 
 def _words(ax: Any, item: Estimate) -> None:
@@ -121,8 +123,9 @@ def _mark(ax: Any, item: Estimate, x: Any, y: Any) -> None:
         ax.plot(x, np.exp(height + rising * item.value * (np.log(x) - at)), "--", lw=1.2, color=VALUE)
         return
     line, span = (ax.axhline, ax.axhspan) if item.axes[1] == "dimension" else (ax.axvline, ax.axvspan)
-    if item.interval is not None and item.interval[1] > item.interval[0]:
-        span(*item.interval, color=VALUE, alpha=0.2, lw=0)
+    for spread, alpha in ((item.band, 0.1), (item.interval, 0.2)):
+        if spread is not None and spread[1] > spread[0]:
+            span(*spread, color=VALUE, alpha=alpha, lw=0)
     line(item.value, ls="--", lw=1.2, color=VALUE)
     if item.axes[1] == "dimension":
         low, high = ax.get_ylim()
