@@ -38,7 +38,7 @@ def draw(out: Path, n: int, seed: int) -> Path:
     for row, kind in zip(axes, ("variance", "fit")):
         found = locate(D, relaxation=kind)
         held = found.spectrum[:2].sum() / found.spectrum.sum()
-        titles = (f"{kind}: two eigenvectors hold {held:.0%}", "after conjugate gradients")
+        titles = (f"{kind}: two eigenvectors hold {held:.1%}", "after conjugate gradients")
         for ax, Y, title in zip(row, (found.relaxed, found.positions), titles):
             Z, off = aligned(Y, X), position_error(Y, X) / reach
             ax.plot(*np.stack([X, Z, np.full_like(X, np.nan)], axis=1).reshape(-1, 2).T, color="0.6", lw=0.6)
