@@ -119,6 +119,7 @@ def test_a_hole_in_the_roll(seed: int) -> None:
     assert max(lle, geodesic) < 0.97
 
 
+@pytest.mark.filterwarnings("ignore:coordinate . is mixed or uneven")  # and rightly
 def test_kernels_are_sparse() -> None:
     X = datasets.swiss_roll(1000, random_state=0).X
     for name in ("LLE", "LTSA", "HessianLLE"):

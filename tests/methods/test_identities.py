@@ -129,6 +129,7 @@ def test_clustering_uses_the_eigenmaps_and_the_trivial_vector(seed: int) -> None
 
 @needs("LTSA", "HessianLLE")
 @pytest.mark.filterwarnings("ignore::lowfold._core.errors.DisconnectedWarning")
+@pytest.mark.filterwarnings("ignore:coordinate . of .* tells 3 points")  # and rightly: few neighbours
 @pytest.mark.parametrize("seed", SEEDS)
 def test_hessian_lle_with_as_many_neighbours_as_functions_is_ltsa(seed: int) -> None:
     X = lowfold.datasets.swiss_roll(400, random_state=seed).X

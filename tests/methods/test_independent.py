@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 import lowfold
 from lowfold._core.errors import DependenceWarning, ShortcutWarning
 from lowfold._core.run import Run
-from lowfold.methods._independent import dependence, independent
+from lowfold.methods._independent import dependence, evenness, independent
 from lowfold.spectral._types import REPEATED
 
 
@@ -71,6 +71,37 @@ def test_long_sheets_of_uneven_density(name: str, seed: int) -> None:
     assert model.selected_.shape[1] == 2
     assert np.abs(model.transform(X[:40] + 1e-9) - model.embedding_[:40]).max() < 0.05 * np.ptp(model.embedding_)
     assert np.abs(model.inverse_transform(model.embedding_[:40]) - X[:40]).max() < 1e-6
+
+
+@pytest.mark.parametrize("seed", [81, pytest.param(82, marks=pytest.mark.slow)])
+def test_mixtures_are_told(seed: int) -> None:
+    """Twelve times as long as wide and dense in a corner: a mixture of both directions, told though it repeats none."""
+    U = np.random.default_rng(seed).random((700, 2))
+    P = np.column_stack([12 * U[:, 0] ** 1.7, U[:, 1] ** 1.5])
+    X = np.column_stack([P, np.sin(P[:, 0])])
+    with pytest.warns(DependenceWarning, match="coordinate 2 is mixed or uneven: .* use select='independent'"):
+        leading = lowfold.LLE(2, n_neighbors=10).fit(X)
+    assert leading.dependence_[1] < REPEATED
+    assert told_of(leading.embedding_, P).min() < 0.6
+    assert told_of(lowfold.LLE(2, n_neighbors=10, select="independent").fit(X).embedding_, P).min() > 0.95
+
+
+@pytest.mark.parametrize("seed", [81, pytest.param(82, marks=pytest.mark.slow)])
+def test_beyond_the_eigenvectors_looked_at(seed: int) -> None:
+    P = np.random.default_rng(seed).random((700, 2)) * [15.0, 1.0]
+    with pytest.warns(DependenceWarning, match="is mixed or uneven: .* use LTSA or Isomap"):
+        model = lowfold.LaplacianEigenmaps(2, n_neighbors=12, select="independent").fit(P)
+    assert told_of(model.embedding_, P).min() < 0.6
+
+
+def test_evenness_of_known_coordinates() -> None:
+    P = np.random.default_rng(0).random((4000, 2))
+    patches = cKDTree(P).query(P[:500], 20)[1]
+    waves = np.column_stack([P[:, 0], np.cos(np.pi * P[:, 1]), np.cos(2 * np.pi * P[:, 0])])
+    even = evenness(waves, patches, None)
+    assert even[0] > 0.9
+    assert 0.4 < even[1] < 0.6
+    assert even[2] < 0.05  # a function of the first
 
 
 def _meander(n: int, rng: np.random.Generator, gap: float = 0.8) -> tuple[np.ndarray, np.ndarray]:

@@ -207,6 +207,7 @@ def test_two_planes_without_ridge_have_three_null_vectors(tilt: float) -> None:
     assert nullity(model.kernel().dense()) == 3
 
 
+@pytest.mark.filterwarnings("ignore:coordinate . is mixed or uneven")  # and rightly
 def test_outliers_count_less() -> None:
     gains = []
     for seed in range(4):
@@ -293,6 +294,7 @@ def test_nonnegative_weights_are_a_walk(kind: str) -> None:
     assert np.allclose(model.kernel().dense(), (np.eye(300) - W).T @ (np.eye(300) - W), atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:coordinate . is mixed or uneven")  # and rightly
 def test_clipped_weights_unroll_worse() -> None:
     roll = datasets.swiss_roll(1000, random_state=0)
     affine = lowfold.LLE(2, n_neighbors=10).fit(roll.X)
@@ -314,6 +316,7 @@ def score(truth: np.ndarray, Y: np.ndarray) -> float:
 
 
 @pytest.mark.filterwarnings("ignore::lowfold._core.errors.DisconnectedWarning")
+@pytest.mark.filterwarnings("ignore:coordinate . is mixed or uneven")  # and rightly
 def test_noise_and_neighbours_on_the_s_curve() -> None:
     clean = datasets.s_curve(600, random_state=0)
     scores = [

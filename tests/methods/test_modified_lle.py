@@ -41,6 +41,7 @@ def test_flat_data_give_their_coordinates() -> None:
     assert angle(model.embedding_, T - T.mean(axis=0)) < 1e-5
 
 
+@pytest.mark.filterwarnings("ignore:coordinate . is mixed or uneven")  # and rightly
 def test_nearly_isometric_where_lle_is_not() -> None:
     for seed in range(2):
         roll = datasets.swiss_roll(1000, random_state=seed)

@@ -12,7 +12,7 @@ from lowfold._core.errors import AccuracyWarning
 from lowfold.graph._reach import REGULAR, common_reach, own_reach
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Points
-from lowfold.methods._telling import held_by_few
+from lowfold.methods._telling import held_columns
 from lowfold.metrics._resolve import resolve_metric
 
 PROFILES = {
@@ -67,7 +67,7 @@ def tailed_sheet(seed: int, tail: str) -> np.ndarray:
 @pytest.mark.parametrize("parameters", [{}, {"n_neighbors": 8}, {"threshold": 0.0}])
 def test_no_coordinate_is_one_point_of_a_tail(tail: str, seed: int, parameters: dict) -> None:
     model = lowfold.DiffusionMaps(2, **parameters).fit(tailed_sheet(seed, tail))
-    assert len(held_by_few(model.embedding_)) == 0
+    assert len(held_columns(model.embedding_)) == 0
     assert (model.eigenvalues_ < 1 - 1e-6).all()
 
 
@@ -79,10 +79,10 @@ def test_outliers_of_a_table_hold_no_coordinate(name: str, seed: int) -> None:
     X[:4] *= rng.uniform(5, 20, size=(4, 1))
     with warnings.catch_warnings():
         warnings.simplefilter("error", AccuracyWarning)
-        assert len(held_by_few(getattr(lowfold, name)(2).fit(X).embedding_)) == 0
+        assert len(held_columns(getattr(lowfold, name)(2).fit(X).embedding_)) == 0
     if name == "DiffusionMaps":
         with pytest.warns(AccuracyWarning, match="points or fewer"):
-            assert len(held_by_few(lowfold.DiffusionMaps(2, scale="mean").fit(X).embedding_)) > 0
+            assert len(held_columns(lowfold.DiffusionMaps(2, scale="mean").fit(X).embedding_)) > 0
 
 
 @pytest.mark.parametrize(("name", "exact"), [("LaplacianEigenmaps", 0.1), ("DiffusionMaps", 1e-5)])

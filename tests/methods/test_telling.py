@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
 import lowfold
 from lowfold import datasets
@@ -62,12 +63,20 @@ def test_a_coordinate_that_holds_three_points_is_told():
         lowfold.LaplacianEigenmaps(2, scale=8.0).fit(X)
 
 
+def test_a_coordinate_mostly_held_by_three_points_is_told_with_the_share():
+    X = load_wine().data
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    with pytest.warns(AccuracyWarning, match=r"coordinate 2 .* \(row \d+ first, 8\d% of its sum of squares\); a wider"):
+        model = lowfold.VectorDiffusionMaps(2).fit(X)
+    lowfold.VectorDiffusionMaps(2, scale=2 * model.scale_).fit(X)  # nothing to tell
+
+
 @pytest.mark.parametrize("seed", [6, 7])
 def test_a_linear_coordinate_that_holds_one_point_is_told(seed):
     X = np.random.default_rng(seed).standard_normal((200, 5))
     X[:, 4] = 0
     X[17, 4] = 80.0  # the longest direction of the one patch that has it
-    with pytest.warns(AccuracyWarning, match=r"of LinearLTSA tells 3 points or fewer .* \(row 17 first\)"):
+    with pytest.warns(AccuracyWarning, match=r"of LinearLTSA tells 3 points or fewer .* \(row 17 first, \d+% of"):
         lowfold.LinearLTSA(1, n_neighbors=10).fit(X)
 
 

@@ -62,3 +62,20 @@ def test_the_default_is_left_by_a_margin_only():
     worse = np.array([0.9, 0.9 - 2 * MARGIN, 0.8])  # but far better than what is not: a few shortcuts harm it less
     assert _best(worse, spread, np.array([False, True, True]), failed, 0, most=True) == 0
     assert _best(near, spread, allowed, failed, None, most=False) == 1
+
+
+@pytest.mark.parametrize("seed", [84, 85])
+def test_data_that_are_nearly_a_curve_keep_the_default(seed):
+    """One column outweighs the others: a second coordinate repeats the first, and independent ones tell noise."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([100 * rng.random(150), rng.standard_normal((150, 4))])
+    tuned = lowfold.tune(X, "laplacian-eigenmaps", n_components=2, n_neighbors=10, n_subsamples=2, n_jobs=1)
+    assert tuned["select"].chosen == "independent"
+    assert tuned.params == {"n_components": 2, "n_neighbors": 10}
+    assert tuned.reasons[-1].startswith("the defaults stay")
+    worth = [lowfold.quality.trustworthiness(X, _fitted(m, X), 12).value for m in (tuned.model, _independent(tuned))]
+    assert worth[0] > worth[1] + 0.02
+
+
+def _independent(tuned):
+    return type(tuned.model)(**{**tuned.model.get_params(), "select": "independent"})

@@ -175,6 +175,7 @@ def test_averages_see_curvature_at_the_second_order(eps: float) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.filterwarnings("ignore:coordinate . is mixed or uneven")  # and rightly
 def test_the_nonparametric_family_keeps_more_neighbours_of_a_roll_than_pca(seed: int) -> None:
     """Vidal, Ma and Sastry, Section 4.2: scaling of geodesics, eigenmaps and LLE, tuned."""
     roll = datasets.swiss_roll(1000, random_state=seed)

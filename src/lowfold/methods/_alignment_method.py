@@ -18,6 +18,7 @@ from lowfold._core.limits import Choice
 from lowfold._core.operators import SparseOperator
 from lowfold._core.params import param
 from lowfold._core.run import Run
+from lowfold._core.types import Floats
 from lowfold._core.warn import warn
 from lowfold.graph._source import Points, Sheet
 from lowfold.graph._types import Graph
@@ -35,7 +36,7 @@ from lowfold.methods._parameters import NORMALIZATIONS
 from lowfold.methods._placing.maps import Barycentric, NearestCorner
 from lowfold.methods._placing.patches import PatchMap
 from lowfold.methods._placing.sheets import plane_map
-from lowfold.methods._select import selected
+from lowfold.methods._select import CHOSEN_ROUGH, Doubt, selected
 from lowfold.methods._sparse_stages import alignment_stages
 from lowfold.methods._stages import Stages
 from lowfold.spectral._doors import smallest
@@ -135,6 +136,7 @@ def selected_bottom(
     run: Run,
     *,
     mass: str = "points",
+    leading_doubt: Doubt | None = None,
 ) -> Fit:
     """The fit of an alignment kernel: its bottom eigenvectors, or independent combinations of more of them.
 
@@ -147,9 +149,14 @@ def selected_bottom(
         extend = plane_map(data, Y) or row
         return Fit(coordinates=Y, pairs=pairs, graph=None, extend=extend, invert=Barycentric(), extra=extra)
 
-    fit = selected(fit_of, data, d, how, lambda values: np.sqrt(np.maximum(values, 0.0)), run, zeta=ZETA)
+    doubts = leading_doubt, CHOSEN_ROUGH
+    fit = selected(fit_of, data, d, how, _root, run, zeta=ZETA, doubts=doubts)
     error = 0.0 if fit.pairs is None else float(fit.pairs.values.sum())
     return replace(fit, extra={**fit.extra, "reconstruction_error_": error})
+
+
+def _root(values: Floats) -> Floats:
+    return np.sqrt(np.maximum(values, 0.0))
 
 
 def affine_fit(K: SparseOperator, data: Connected, method: Any, extra: dict[str, Any], run: Run) -> Fit:

@@ -124,10 +124,7 @@ def independent(
     if len(patches) > PATCHES:
         kept = np.linspace(0, len(patches) - 1, PATCHES).astype(np.int64)
         patches, sizes = patches[kept], None if sizes is None else sizes[kept]
-    D = V[patches] - V[patches].mean(axis=1, keepdims=True)
-    if sizes is not None:  # a constant gradient differs more over a wide patch
-        D = D / np.maximum(sizes, RIDGE * sizes.max())[:, None, None]
-    m = V.shape[1]
+    D, m = _differences(V, patches, sizes), V.shape[1]
     T = np.einsum("ska,skb->ab", D, D) / len(D)
     T += RIDGE * np.trace(T) / m * np.eye(m)
     e = np.maximum(energies, RIDGE * energies.max())
@@ -140,6 +137,25 @@ def independent(
         if _evenness(E, T, w) > _evenness(E, T, W[:, c]):  # else the leading one is as independent, and no mixture
             W[:, c] = w / np.linalg.norm(w)
     return _signed(V, W)
+
+
+def _differences(V: Floats, patches: Ints, sizes: Floats | None) -> Floats:
+    """(patches, points, m) from the middle of every patch; a constant gradient differs more over a wide one."""
+    D = V[patches] - V[patches].mean(axis=1, keepdims=True)
+    return np.asarray(D if sizes is None else D / np.maximum(sizes, RIDGE * sizes.max())[:, None, None])
+
+
+def evenness(Y: Floats, patches: Ints, sizes: Floats | None) -> Floats:
+    """(d,) of every column the geometric mean of its squared gradient, less what the earlier columns have of it, over
+    the mean of the squared gradient: 1 for a linear coordinate, 1/2 for a cosine, less where it hardly changes in parts
+    or repeats the earlier ones there.
+    """
+    D = _differences(Y / Y.std(axis=0), patches, sizes)
+    out = np.empty(Y.shape[1])
+    for c in range(len(out)):
+        own = D[:, :, c : c + 1] if c == 0 else _own_part(D[:, :, c : c + 1], D[:, :, :c])
+        out[c] = np.exp(_evenness(own, np.array([[(D[:, :, c] ** 2).sum(axis=1).mean()]]), np.ones(1)))
+    return out
 
 
 def _own_part(D: Floats, Z: Floats) -> Floats:

@@ -13,7 +13,7 @@ from lowfold.methods._independent import dependence
 from lowfold.spectral._types import REPEATED
 
 FEW = 3  # points that may not hold a coordinate by themselves
-HELD = 0.95  # share of a coordinate's sum of squares that they hold then
+HELD = 0.8  # share of a coordinate's sum of squares that they hold then; 0.53 at most where coordinates are right
 ALONE = 0.7  # share that one may not hold: then fewer than two points carry the coordinate
 ENOUGH_TO_TELL = 100  # points below which three are a group
 
@@ -45,22 +45,23 @@ def told_dependence(name: str, Y: Floats, ways_out: tuple[str, str], pieces: Int
 
 def tell_few(name: str, Y: Floats, way_out: str) -> Ints:
     """The columns that a few points hold, with a warning of the first of them."""
-    lonely = held_by_few(Y) if len(Y) >= ENOUGH_TO_TELL else np.empty(0, dtype=np.int64)
+    lonely = held_columns(Y)
     if len(lonely):
-        row = int(np.abs(Y[:, lonely[0]] - np.median(Y[:, lonely[0]])).argmax())
+        squares = (Y[:, lonely[0]] - np.median(Y[:, lonely[0]])) ** 2
+        held = np.sort(squares)[-FEW:].sum() / squares.sum()
         warn(
-            f"coordinate {lonely[0] + 1} of {name} tells {FEW} points or fewer from all others (row {row} first); "
-            f"{way_out}",
+            f"coordinate {lonely[0] + 1} of {name} tells {FEW} points or fewer from all others (row "
+            f"{squares.argmax()} first, {held:.0%} of its sum of squares); {way_out}",
             AccuracyWarning,
         )
     return lonely
 
 
-def held_by_few(Y: Floats) -> Ints:
-    """Columns of which FEW points hold nearly all that differs from the median, or one most of it."""
+def held_columns(Y: Floats) -> Ints:
+    """Columns of which FEW of many points hold nearly all that differs from the median, or one most of it."""
     # No point is farther from the median than the range, and squares about the mean are the least: where these do not
     # suffice, as nearly always, no median is looked for. Columns one by one: NumPy is quicker along long ones.
-    if not any(FEW * np.ptp(column) ** 2 > ALONE * len(Y) * column.var() for column in Y.T):
+    if len(Y) < ENOUGH_TO_TELL or not any(FEW * np.ptp(column) ** 2 > ALONE * len(Y) * column.var() for column in Y.T):
         return np.empty(0, dtype=np.int64)
     squares = (Y - np.median(Y, axis=0)) ** 2
     total, most = squares.sum(axis=0), np.partition(squares, -min(FEW, len(Y)), axis=0)[-FEW:]

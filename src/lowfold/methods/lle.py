@@ -29,6 +29,7 @@ from lowfold.methods._losses import ALIGN, Lowered, alignment
 from lowfold.methods._neighborhood import ByClosedClasses, Needs, distinct_neighborhoods
 from lowfold.methods._parameters import WIDE_NEIGHBORS, Selected
 from lowfold.methods._placing.patches import ReconstructionRow
+from lowfold.methods._select import LEADING_ROUGH
 
 
 class LLE(Selected, Landmarked, AlignmentMethod):
@@ -168,4 +169,4 @@ class LLE(Selected, Landmarked, AlignmentMethod):
     def _recipe(self, data: Connected, run: Run) -> Fit:
         K, errors = aligned(self._alignment, data, self.n_components, run)  # (I - W)'(I - W)
         row = ReconstructionRow(float(self.reg), self.reg_when, self.weights)
-        return selected_bottom(K, data, self.n_components, self.select, row, errors, run)
+        return selected_bottom(K, data, self.n_components, self.select, row, errors, run, leading_doubt=LEADING_ROUGH)

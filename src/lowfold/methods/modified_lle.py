@@ -25,6 +25,7 @@ from lowfold.methods._landmarks import Landmarked
 from lowfold.methods._neighborhood import ByClosedClasses, Needs
 from lowfold.methods._parameters import WIDE_NEIGHBORS, Selected
 from lowfold.methods._placing.patches import ReconstructionRow
+from lowfold.methods._select import LEADING_ROUGH
 
 
 class ModifiedLLE(Selected, Landmarked, AlignmentMethod):
@@ -82,4 +83,4 @@ class ModifiedLLE(Selected, Landmarked, AlignmentMethod):
     def _recipe(self, data: Connected, run: Run) -> Fit:
         K, counts = aligned(self._alignment, data, self.n_components, run)
         row = ReconstructionRow(float(self.reg), "always", "affine")
-        return selected_bottom(K, data, self.n_components, self.select, row, counts, run)
+        return selected_bottom(K, data, self.n_components, self.select, row, counts, run, leading_doubt=LEADING_ROUGH)

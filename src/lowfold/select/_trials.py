@@ -18,9 +18,10 @@ from lowfold.graph._reading import is_precomputed
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Pairs, Points
 from lowfold.graph._types import Graph
+from lowfold.methods._telling import held_columns
 from lowfold.quality._geodesic_rank import reference_graph
 from lowfold.quality._neighborhood_view import BASE, FEWEST, SHRUNK, NeighborhoodView, _source
-from lowfold.quality._ranks import neighbor_ranks
+from lowfold.quality._ranks import NeighborRanks, neighbor_ranks
 from lowfold.select._candidates import Grid
 from lowfold.select._types import Curve
 from lowfold.spectral._types import REPEATED
@@ -29,7 +30,8 @@ MEASURE = "mean of geodesic trustworthiness and continuity, up to a linear map"
 MARGIN = 0.005  # by which another candidate must be better than the default, and by the spread of both
 RANKS = 12  # neighbours whose ranks are compared
 SPARSE = 8  # neighbours of the graph that is the reference
-REPEATED_WORTH = 0.5  # of an embedding in which a coordinate repeats the earlier ones: neighbours alone do not show it
+# Of an embedding in which a coordinate repeats the earlier ones or holds a few points: neighbours alone do not show it
+LOST_WORTH = 0.5
 WHOLE = 4000  # points of which the graphs are looked at for pieces and shortcuts
 
 
@@ -115,6 +117,19 @@ class Trials:
                 found.append(float(value))
         return float(np.mean(found)) if found else None
 
+    def worse_shown(self, chosen: Any, usual: Any) -> tuple[float, float] | None:
+        """Mean trustworthiness of two models' embeddings as they are, where that of the first is lower by a margin.
+
+        Up to a linear map a coordinate that tells nothing costs nothing; a picture shows it as large as the others.
+        """
+        found = np.full((2, len(self.samples)), np.nan)
+        for j, sample in enumerate(self.samples):
+            for i, model in enumerate((chosen, usual)):
+                ranks = _ranks(_fit(model, sample), sample, self.n_jobs, mapped=False)
+                found[i, j] = np.nan if ranks is None else ranks.trustworthiness().value
+        (new, old), spread = found.mean(axis=1), found.std(axis=1).sum()
+        return (float(new), float(old)) if new < old - max(MARGIN, spread) else None
+
     def curve(self, model: Any, name: str, grid: Grid) -> Curve:
         """The measure for every candidate on every subsample, and the best that is eligible.
 
@@ -185,20 +200,26 @@ def _fit(model: Any, sample: Sample) -> Any | None:
 
 def _worth(model: Any, sample: Sample, n_jobs: int | None) -> float:
     fitted = _fit(model, sample)
-    Y = None if fitted is None else np.asarray(fitted.embedding_, dtype=np.float64)
-    if Y is None or not np.isfinite(Y).all():
-        return float("nan")
-    assert sample.reference is not None
-    try:
-        ranks = neighbor_ranks(
-            sample.reference, Y @ edge_map(Y, sample.reference), min(RANKS, (len(Y) - 1) // 2), n_jobs=n_jobs
-        )
-    except LowfoldError:  # values of 1e89 have no ranks: it counts as one that could not be fitted
+    ranks = _ranks(fitted, sample, n_jobs, mapped=True)
+    if fitted is None or ranks is None:
         return float("nan")
     worth = (ranks.trustworthiness().value + ranks.continuity().value) / 2
     told = getattr(fitted, "dependence_", None)
-    repeated = told is not None and np.max(told, initial=0.0) > REPEATED
-    return worth * (REPEATED_WORTH if repeated else 1.0)
+    lost = told is not None and (np.max(told, initial=0.0) > REPEATED or len(held_columns(fitted.embedding_)) > 0)
+    return worth * (LOST_WORTH if lost else 1.0)
+
+
+def _ranks(fitted: Any, sample: Sample, n_jobs: int | None, *, mapped: bool) -> NeighborRanks | None:
+    """Of geodesic neighbours, after the linear map that fits edges or as the embedding is; None without any."""
+    Y = None if fitted is None else np.asarray(fitted.embedding_, dtype=np.float64)
+    if Y is None or not np.isfinite(Y).all():
+        return None
+    assert sample.reference is not None
+    Z = Y @ edge_map(Y, sample.reference) if mapped else Y
+    try:
+        return neighbor_ranks(sample.reference, Z, min(RANKS, (len(Y) - 1) // 2), n_jobs=n_jobs)
+    except LowfoldError:  # values of 1e89 have no ranks: it counts as one that could not be fitted
+        return None
 
 
 def _against(sample: Sample, k: int) -> str:
