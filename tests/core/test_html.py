@@ -37,3 +37,15 @@ def test_plan_comparison_and_diagnosis_have_a_view_of_their_own():
     assert row[0] == "PCA"
     assert "a &lt;b&gt;" in compared._repr_html_()
     assert f"{compared['PCA']['trustworthiness']:.3f}" in row
+
+
+def test_what_tune_chose_has_a_view_of_its_own():
+    X = lowfold.datasets.swiss_roll(150, random_state=3).X
+    tuned = lowfold.tune(X, "lle", n_components=2, n_neighbors=[6, 9])
+    page = tuned._repr_html_()
+    header, *rows = _cells(page)
+    assert header[:3] == ["parameter", "candidate", "score"]
+    rows = [row for row in rows if row[0] == "n_neighbors"]
+    assert [row[1] for row in rows] == ["6", "9"]
+    assert [row[1] for row in rows if "chosen" in row[3]] == [str(tuned.params["n_neighbors"])]
+    assert "<b>LLE(" in page

@@ -84,6 +84,8 @@ def test_the_identity_is_pca_and_functions_are_checked() -> None:
             lowfold.NonlinearPCA(2, feature_map=bad).fit(X)
     with pytest.raises(ValueError, match="degree and weighted"):
         lowfold.NonlinearPCA(2, feature_map=np.asarray, degree=3).fit(X)
+    with pytest.raises(ValueError, match="the features of X reach"):
+        lowfold.NonlinearPCA(2).fit(1e60 * X)
 
 
 def test_vanishing_of_noise_is_empty() -> None:

@@ -44,34 +44,36 @@ def veronese(X: ArrayLike, degree: int, *, weighted: bool = False) -> Floats:
     if A.ndim != 2:
         raise InvalidInput(f"X must have rows and columns; got {A.ndim} axes")
     n, D = A.shape
-    M = math.comb(degree + D - 1, degree)
+    M = _count(D, degree)
     require(8.0 * n * M * 2, f"{M} monomials of {n} points", 'use a lower degree, or KernelPCA(kernel="poly")')
-    out = np.ones((n, 1))
-    for e in range(1, degree + 1):
-        out = _one_degree_more(A, out, e)
-    if weighted:
-        out *= multinomial_roots(D, degree)
-    return out
+    out = A.copy()
+    for k in range(2, degree + 1):
+        lower, out, at = out, np.empty((n, _count(D, k))), 0
+        for i in range(D):
+            tail = lower[:, -_count(D - i, k - 1) :]
+            np.multiply(A[:, i : i + 1], tail, out=out[:, at : at + tail.shape[1]])
+            at += tail.shape[1]
+    return np.asarray(out * multinomial_roots(D, degree)) if weighted else out
 
 
-def _one_degree_more(A: Floats, lower: Floats, e: int) -> Floats:
-    """x_i times the monomials of degree e - 1 in x_i, ..., x_D, which are the last of those in all variables."""
-    n, D = A.shape
-    out, end = np.empty((n, math.comb(e + D - 1, e))), 0
-    for i in range(D):
-        start, end = end, end + math.comb(e + D - i - 2, e - 1)
-        np.multiply(A[:, i, None], lower[:, lower.shape[1] - (end - start) :], out=out[:, start:end])
-    return out
+def _count(D: int, degree: int) -> int:
+    """Monomials of a degree in D variables. Those without the first variables are the last ones in their order."""
+    return math.comb(degree + D - 1, degree)
 
 
 def multinomial_roots(D: int, degree: int) -> Floats:
     """sqrt(degree! / (a_1! ... a_D!)) for each monomial."""
-    chosen = np.array(list(combinations_with_replacement(range(D), degree)))
-    run = np.ones(len(chosen))  # how often the variable at this position has come: a_1! ... a_D! is their product
-    factorials = run.copy()
-    for position in range(1, degree):
-        run = np.where(chosen[:, position] == chosen[:, position - 1], run + 1.0, 1.0)
-        factorials *= run
+    power, factorials = np.ones(D), np.ones(D)  # of the first variable in each monomial; a_1! ... a_D!
+    for k in range(2, degree + 1):
+        powers, products = [], []
+        for i in range(D):
+            tail = slice(-_count(D - i, k - 1), None)
+            raised = np.ones(len(power[tail]))
+            same = _count(D - i, k - 2)  # of the tail begin with the variable that is multiplied with
+            raised[:same] += power[tail][:same]
+            powers.append(raised)
+            products.append(factorials[tail] * raised)
+        power, factorials = np.concatenate(powers), np.concatenate(products)
     return np.asarray(np.sqrt(math.factorial(degree) / factorials))
 
 

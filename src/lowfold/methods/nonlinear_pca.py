@@ -18,6 +18,7 @@ from lowfold._core.operators import DenseOperator
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
+from lowfold.graph._source import LARGEST
 from lowfold.graph._types import Neighbors
 from lowfold.lowrank._principal import ROUTES, principal_axes
 from lowfold.lowrank._scatter import Scatter
@@ -143,6 +144,11 @@ class FeatureMap:
             raise InvalidInput(
                 f"feature_map must give one row of finite features per point; got shape {out.shape} for {len(X)} "
                 "points, or values that are not finite: scale X down, or use a lower degree"
+            )
+        if (size := float(np.abs(out).max(initial=0.0))) > LARGEST:
+            raise InvalidInput(
+                f"the features of X reach {size:.3g}, and beyond {LARGEST:g} their squares cannot be summed; divide X "
+                "by its size, or use a lower degree"
             )
         return out
 

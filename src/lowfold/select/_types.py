@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.html import html_table
 from lowfold._core.types import Floats
 
 
@@ -45,15 +46,20 @@ class Curve:
             "refused": {str(value): why for value, why in self.refused.items()},
         }
 
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Each candidate, its score, and what is said of it."""
+        shown = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in self.values]
+        scores = ["-" if np.isnan(a) else f"{a:.4f} +- {b:.4f}" for a, b in zip(self.scores, self.spread)]
+        return list(zip(shown, scores, map(self._said, self.values)))
+
+    def _said(self, value: Any) -> str:
+        chosen = "<- chosen" if value == self.chosen else ""
+        refused = f"not eligible: {self.refused[value]}" if value in self.refused else ""
+        return "  ".join(filter(None, [chosen, refused]))
+
     def __str__(self) -> str:
-        lines = [f"{self.parameter}: {self.measure}"]
-        for value, score, spread in zip(self.values, self.scores, self.spread):
-            mark = "  <- chosen" if value == self.chosen else ""
-            why = f"  not eligible: {self.refused[value]}" if value in self.refused else ""
-            shown = f"{value:.4g}" if isinstance(value, float) else str(value)
-            number = "        -        " if np.isnan(score) else f"{score:7.4f} +- {spread:.4f}"
-            lines.append(f"  {shown:>10s}  {number}{mark}{why}")
-        return "\n".join(lines)
+        lines = [f"  {value:>10s}  {score:>17s}  {said}".rstrip() for value, score, said in self.rows()]
+        return "\n".join([f"{self.parameter}: {self.measure}", *lines])
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +93,20 @@ class Tuned:
             "reasons": list(self.reasons),
         }
 
-    def __str__(self) -> str:
+    def _head(self) -> str:
         chosen = ", ".join(f"{name}={_short(value)}" for name, value in self.params.items())
-        head = f"{type(self.model).__name__}({chosen})"
-        return "\n".join([head, *(f"  {words}" for words in self.reasons), *(str(curve) for curve in self.curves)])
+        return f"{type(self.model).__name__}({chosen})"
+
+    def _repr_html_(self) -> str:
+        rows = [(curve.parameter, *row) for curve in self.curves for row in curve.rows()]
+        header = ("parameter", "candidate", "score", "")
+        measured = [f"{curve.parameter}: {curve.measure}" for curve in self.curves]
+        return html_table(header, rows, title=self._head(), notes=[*self.reasons, *measured])
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [self._head(), *(f"  {words}" for words in self.reasons), *(str(curve) for curve in self.curves)]
+        )
 
 
 def _short(value: Any) -> str:
