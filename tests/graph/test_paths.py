@@ -7,6 +7,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import bellman_ford, shortest_path
 from scipy.spatial import KDTree
 
+import lowfold.graph._paths as paths_module
 from lowfold._core.errors import InvalidInput
 from lowfold.graph import _sweeps
 from lowfold.graph._dijkstra import dijkstra, dijkstra_matrix, floyd_warshall, smaller_of_both, symmetric_dijkstra
@@ -421,3 +422,15 @@ def test_scattered_sources_on_a_long_graph_are_searched_in_an_order_of_its_own()
     assert np.array_equal(found[:, name], np.abs(places[:, None] - np.arange(n)))
     few = shortest_paths(indptr, heads[order], np.ones(len(heads)), name[places], name[:200], method="dijkstra")
     assert np.array_equal(few, np.abs(places[:, None] - np.arange(200)))
+
+
+def test_a_small_graph_without_loops_has_their_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is compiled SciPy's paths from all seeds are taken."""
+    graph = coo_array(([0.3, 0.3, 1.7, 1.7, 0.9, 0.9], ([0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2])), shape=(5, 5)).tocsr()
+    arrays = (graph.indptr, graph.indices, graph.data)
+    seeds = ([0, 2, 2, 5], [0, 3, 1, 4, 2], [0.7, 0.2, 0.1, 0.4, 5.0])
+    monkeypatch.setattr(paths_module, "ready", lambda module: False)
+    for targets in (None, [3, 0, 4, 1]):
+        found = paths_module.seeded_paths(*arrays, *seeds, targets)
+        assert_array_equal(found, paths_module.seeded_paths(*arrays, *seeds, targets, method="dijkstra"))
+    assert np.isinf(found[1]).all()

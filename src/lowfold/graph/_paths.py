@@ -153,8 +153,8 @@ def seeded_paths(
         return _solve(task, result)
     ends: NDArray[np.int32] = np.unique(seeds.indices)
     known = np.ascontiguousarray(_backwards(task, columns, ends).T)
-    starts = np.where(task.seeds.lengths < task.units.far, task.seeds.lengths * task.units.unit, np.inf)
-    return through_seeds(seeds.indptr, np.searchsorted(ends, seeds.indices), starts, known, result, n_jobs=n_jobs)
+    place = np.searchsorted(ends, seeds.indices)
+    return through_seeds(seeds.indptr, place, _starts(task), known, result, n_jobs=n_jobs)
 
 
 class Table(NamedTuple):
@@ -259,15 +259,21 @@ def _by_scipy(task: Task, out: AnyFloats) -> bool:
     n = len(task.edges.indptr) - 1
     seeds, lengths = task.seeds, task.edges.lengths
     plain = task.method == "auto" and task.units.dtype.kind == "f" and task.limit == np.inf
-    single = (np.diff(seeds.indptr) == 1).all() and not seeds.lengths.any()
-    if n > SMALL or not (plain and single) or not len(lengths) or not (lengths.min() > 0 and lengths.max() < np.inf):
+    if n > SMALL or not plain or not len(lengths) or not (lengths.min() > 0 and lengths.max() < np.inf):
         return False
     if ready("lowfold.graph._heap_loops"):
         return False
     matrix = csr_array((lengths, task.edges.indices, task.edges.indptr), shape=(n, n))
-    found = csgraph_dijkstra(matrix, indices=seeds.indices) * task.units.unit
-    out[:] = found if task.columns is None else found[:, task.columns]
+    ends, place = np.unique(seeds.indices, return_inverse=True)
+    known = csgraph_dijkstra(matrix, indices=ends) * task.units.unit
+    known = known if task.columns is None else known[:, task.columns]
+    through_seeds(seeds.indptr, place, _starts(task), known, out, n_jobs=task.n_jobs)
     return True
+
+
+def _starts(task: Task) -> Floats:
+    """How far the seeds are, in whole units; inf for those that cannot be reached."""
+    return np.where(task.seeds.lengths < task.units.far, task.seeds.lengths * task.units.unit, np.inf)
 
 
 def path_factor(

@@ -145,7 +145,7 @@ class FeatureMap:
                 f"feature_map must give one row of finite features per point; got shape {out.shape} for {len(X)} "
                 "points, or values that are not finite: scale X down, or use a lower degree"
             )
-        if (size := float(np.abs(out).max(initial=0.0))) > LARGEST:
+        if (size := float(max(out.max(initial=0.0), -out.min(initial=0.0)))) > LARGEST:
             raise InvalidInput(
                 f"the features of X reach {size:.3g}, and beyond {LARGEST:g} their squares cannot be summed; divide X "
                 "by its size, or use a lower degree"
