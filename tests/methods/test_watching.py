@@ -108,7 +108,9 @@ STOPPED = {
     "Isomap": "geodesics",
     "LTSA": "local tangents",
     "MetricMDS": "stress",
+    "MVU": "unfolding",
     "NMF": "nonnegative parts",
+    "SparsePCA": "sparse components",
     "TSNE": "descent",
 }
 

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lowfold._core.parallel import Progress
 from lowfold._core.types import Floats
+from lowfold._core.watch import unheard
 
 SWEEPS = 100  # over the loadings between two looks at the atoms, at most: they start from the last ones
 SETTLED = 1e-9  # of the largest loading: a sweep that moves none by more has found them
@@ -29,7 +31,9 @@ class SparseComponents:
     settled: bool
 
 
-def sparse_components(X: Floats, k: int, *, alpha: float, tol: float, max_iter: int) -> SparseComponents:
+def sparse_components(
+    X: Floats, k: int, *, alpha: float, tol: float, max_iter: int, progress: Progress = unheard
+) -> SparseComponents:
     """The components of centred rows, beginning with their principal axes."""
     U, S, _ = np.linalg.svd(X, full_matrices=False)
     Y, C = U[:, :k] * S[:k], np.zeros((k, X.shape[1]))
@@ -44,6 +48,7 @@ def sparse_components(X: Floats, k: int, *, alpha: float, tol: float, max_iter: 
         misfit = energy - 2.0 * float(np.vdot(product, C)) + float(np.vdot(gram, inner))
         before, cost = cost, 0.5 * misfit + alpha * float(np.abs(C).sum())
         settled = before - cost <= tol * cost
+        progress(step / max_iter)
     return SparseComponents(_unit(C), step, settled)
 
 

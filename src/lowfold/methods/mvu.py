@@ -96,7 +96,7 @@ def _tell_time(program: Unfolding) -> None:
     if seconds > LONG:
         warn(
             f"MVU of {program.n} points and {program.m} pairs takes about {seconds / 2:.0f} to {2 * seconds:.0f} "
-            "seconds; LandmarkMVU, fewer n_neighbors or a tol of 0.01 take less",
+            "seconds; LandmarkMVU, fewer n_neighbors or tol=0.01 take less",
             LowfoldWarning,
         )
 

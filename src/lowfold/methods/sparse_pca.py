@@ -65,13 +65,15 @@ class SparsePCA(AllComponents, LinearMethod):
     def _embed(self, data: Data, run: Run) -> Fit:
         X = data.points().X
         mean = X.mean(axis=0, dtype=np.float64)
-        found = sparse_components(
-            np.subtract(X, mean, dtype=np.float64),
-            components_to_compute(self.n_components, *X.shape),
-            alpha=self.alpha,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
+        with run.stage("sparse components") as progress:
+            found = sparse_components(
+                np.subtract(X, mean, dtype=np.float64),
+                components_to_compute(self.n_components, *X.shape),
+                alpha=self.alpha,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                progress=progress,
+            )
         if not found.settled:
             warn(
                 f"SparsePCA had not come to rest after max_iter = {self.max_iter} steps; raise max_iter or tol",

@@ -10,7 +10,7 @@ import scipy.linalg
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
-from lowfold._core.parallel import single_threaded_blas
+from lowfold._core.parallel import Progress, single_threaded_blas
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh, stacked_eigvalsh
 from lowfold._core.types import Floats
@@ -144,19 +144,31 @@ def _solved(
         max_iter = ROUNDS if name in ("lowrank", "factorized") else ITERATIONS
     if not program.squared.any():
         return _coincident(program, name)
-    if found is not None and name == "facial":
-        return solve_on_face(program, found, tol=tol, max_iter=max_iter, callback=callback)
+    if name in ("facial", "interior", "clarabel"):
+        with run.stage("unfolding") as progress:
+            heard = _heard(callback, progress, max_iter)
+            if found is not None and name == "facial":
+                return solve_on_face(program, found, tol=tol, max_iter=max_iter, callback=heard)
+            return _dense(program, name, tol, max_iter, heard)
     if name == "barrier":
         if program.form != "slack":
             raise InvalidInput(f"solver='barrier' is for the slack form; got {program.form!r}; use solver='auto'")
         return barrier(program, tol=tol, max_iter=max_iter, callback=callback, run=run)
-    if name in ("interior", "clarabel"):
-        return _dense(program, name, tol, max_iter, callback)
     run = replace(run, solver="auto", tol=SHARP)  # for the eigen-solvers inside
     start = laplacian_form(program, n_eigenvectors, run=run)[:, :START_RANK]
     return lowrank(
         program, start, tol=tol, max_iter=max_iter, grow=name == "lowrank", name=name, callback=callback, run=run
     )
+
+
+def _heard(callback: Callback | None, progress: Progress, max_iter: int) -> Callback:
+    """The callback, with those who watch the stage told before it."""
+
+    def heard(step: Step) -> object:
+        progress(step.iteration / max_iter)
+        return callback is not None and callback(step)
+
+    return heard
 
 
 def _coincident(program: Unfolding, name: str) -> Solution:
