@@ -68,7 +68,10 @@ class Asked:
         """The plain search."""
         if isinstance(source, Measured) and self.takes_all(source):
             return source.pairs
-        return neighborhoods(source, n_neighbors=k, radius=self.radius, search=self.search, run=run)
+        found = neighborhoods(source, n_neighbors=k, radius=self.radius, search=self.search, run=run)
+        if self.radius is not None and len(found.indices) == 0:
+            refuse_empty(source, self.radius, run)
+        return found
 
 
 class Hangs(Protocol):
@@ -175,8 +178,6 @@ def _found(data: Data, asked: Asked, needs: Needs, k: int | Ints | None, run: Ru
         _tell_asymmetry(data.source, run)
     search = needs.search or asked.nearest
     found = search(data.source, k, run)
-    if asked.radius is not None and len(found.indices) == 0:
-        refuse_empty(data.source, asked.radius, run)
     if needs.distinct and needs.search is None:
         found = distinct_neighborhoods(data.source, found, asked, needs.least, run)
     edges = getattr(found, needs.symmetrize)() if needs.hangs is None and needs.graph is None else None
