@@ -113,10 +113,10 @@ def _tell_mixture(Y: Floats, energies: Floats, data: Connected, doubt: Doubt, ru
     if X is None or len(Y) < ENOUGH_TO_TELL or len(data.bridges) or energies.max() <= doubt.long**2 * energies[0]:
         return
     patches = _patches(data, run)
-    if not _is_surface(X, patches, Y.shape[1]):
-        return
     sizes = np.asarray(_extents(data, patches))
     wide = sizes > NO_EXTENT * sizes.max()  # points repeated many times have no gradient
+    if wide.mean() * len(Y) < ENOUGH_TO_TELL or not _is_surface(X, patches, Y.shape[1]):
+        return
     told, even = dependence(Y, run), evenness(Y, patches[wide], sizes[wide])
     mixed = (even < doubt.uneven) | ((told > doubt.told) & (even < doubt.partly))
     c = int(np.argmax(mixed[1:])) + 1
