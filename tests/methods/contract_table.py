@@ -260,6 +260,7 @@ CONTRACT: dict[str, Case] = {
             "weights": "binary",
             "scale": 0.5,
             "laplacian": "symmetric",
+            "one_way": 0.5,
             "self_loops": 1.0,
             "select": "independent",
             "tol": (1e-1, RNG.random((500, 10)), {}),

@@ -7,6 +7,7 @@ import pytest
 import scipy.linalg
 from scipy.stats import spearmanr
 from sklearn.manifold import SpectralEmbedding
+from sklearn.neighbors import kneighbors_graph
 
 import lowfold
 from lowfold.datasets._graphs import path_graph, ring_graph
@@ -164,3 +165,15 @@ def test_an_isolated_given_vertex_is_explained() -> None:
     graph = Graph.from_edges(6, [[0, 1], [1, 2], [2, 3], [3, 4]])
     with pytest.raises(ValueError, match="components"):
         lowfold.LaplacianEigenmaps(1).fit(graph)
+
+
+@pytest.mark.parametrize("kind", ["random_walk", "symmetric", "unnormalized"])
+def test_one_way_edges_of_half_weight_are_scikit_learns(kind: str) -> None:
+    X = np.random.default_rng(31).normal(size=(150, 3))
+    model = lowfold.LaplacianEigenmaps(3, n_neighbors=8, weights="binary", one_way=0.5, laplacian=kind).fit(X)
+    A = kneighbors_graph(X, 8)
+    assert np.allclose(model.affinity_matrix_.toarray(), ((A + A.T) / 2).toarray())
+    values = np.sort(np.linalg.eigvalsh(model.operator().dense()))[1:4]
+    assert np.allclose(model.eigenvalues_, values, atol=1e-8)
+    beside = model.transform(X + 1e-9)  # no training point any more, but with the same edges and one to its twin
+    assert np.abs(beside - model.embedding_).max() < 0.3 * np.abs(model.embedding_).max()

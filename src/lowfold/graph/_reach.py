@@ -8,6 +8,8 @@ doi:10.1016/j.acha.2015.01.001, let the width vary everywhere, which needs the d
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from lowfold._core.types import Floats
@@ -15,6 +17,7 @@ from lowfold._cuda._device import Array, Device, holding
 from lowfold._cuda._tree import row_of_entry
 from lowfold.graph._source import Measured, Pairs, Source
 from lowfold.graph._types import Graph, Neighbors
+from lowfold.graph._weights import Weights
 
 REGULAR = 0.99  # share of the points that the common reach suffices for, where it is not too long for the others
 UNEVEN = 2.5  # times the median that the reach of REGULAR is in an uneven sample; 1.6 in an even one of a surface:
@@ -81,3 +84,17 @@ def in_widths(graph: Graph, local: Floats | None) -> Graph:
         return Graph(graph.indptr, graph.indices, device.remembered(lengths_in_widths(device, graph, local)))
     joint = np.maximum(local[graph.rows()], local[graph.indices])
     return Graph(graph.indptr, graph.indices, graph.lengths / joint)
+
+
+def one_way_shares(lengths: Floats, first: Floats, second: Floats, share: float) -> Floats:
+    """`share` for an edge longer than the reach of one of its ends; 1 within both, and beyond both (a bridge)."""
+    return np.where((lengths <= first) == (lengths <= second), 1.0, share)
+
+
+def with_one_way(W: Weights, graph: Graph, reach: Floats | None, share: float) -> Weights:
+    """The weights of a graph, its lengths as measured, with the share of one-way edges; all of them without a reach."""
+    if reach is None or share == 1:
+        return W
+    return replace(
+        W, values=np.asarray(W.values) * one_way_shares(graph.lengths, reach[graph.rows()], reach[graph.indices], share)
+    )

@@ -17,8 +17,9 @@ from lowfold._core.operators import SparseOperator
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph._reach import in_widths, own_reach, regular_reach
+from lowfold.graph._reach import in_widths, own_reach, regular_reach, with_one_way
 from lowfold.graph._source import AFFINITY
+from lowfold.graph._types import Graph
 from lowfold.graph._weights import Weights, laplacian, normalized_laplacian
 from lowfold.kernels._diffusion import DECAY
 from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
@@ -55,7 +56,7 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, WeightMe
     degrees_ : array (n,), d_i = sum_j w_ij; with pieces embedded by themselves each component has its own scale, and
         what was not embedded is NaN
     scale_ : float, the scale used; local_scales_ : array (n,) or None, how many times wider it is at each
-        point
+        point; reach_ : array (n,) or None, the distance of each point to the last of its own neighbours
     dependence_ : array (n_components,), share of each coordinate's variance that the earlier ones tell
     selected_ : array (m, n_components), how the coordinates are made of the m eigenvectors looked at
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces; a bridge weighs as the longest edge
@@ -90,6 +91,13 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, WeightMe
         'would be a coordinate of its own. "mean" is the mean squared edge length. The '
         "texts' 4t and 2 sigma^2 are `lowfold.kernels.scale_from_heat_time` and `scale_from_sigma`.",
     )
+    one_way: float = param(
+        1.0,
+        Real(0, 1, open_low=True),
+        "Share of its weight that an edge has which only one of its ends counts among its own n_neighbors. 1 is the "
+        "published graph; 0.5, as in scikit-learn, keeps points that many count as theirs from drawing these together: "
+        "of images more neighbours in the embedding are then of one kind.",
+    )
     laplacian: str = param(
         "random_walk",
         Choice(LAPLACIANS),
@@ -99,7 +107,7 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, WeightMe
     )
     self_loops: float = param(0.0, Real(0), "Weight w_ii of every point to itself; it changes D but not L.")
 
-    per_point: ClassVar[tuple[str, ...]] = ("degrees_", "local_scales_")
+    per_point: ClassVar[tuple[str, ...]] = ("degrees_", "local_scales_", "reach_")
     ways_out: ClassVar[tuple[str, str] | None] = (
         "scale='auto' or weights='binary' hold them, and more n_neighbors",
         "use select='independent', or LTSA, which has no harmonics",
@@ -115,7 +123,8 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, WeightMe
 
     def _eigenmaps(self, data: Connected, run: Run, d: int) -> Fit:
         scale, local = self._scales(data)
-        W = weigh(in_widths(data.graph, local), self._weighting(), scale, self.self_loops)
+        reach = None if data.n_neighbors is None else data.kth_distance
+        W = self._weigh(data.graph, scale, local, reach)
         degrees, loops = W.volumes(), float(self.self_loops)
         solve = EIGENPROBLEMS[self.laplacian](W, scale)
         del W  # the solve needs its operator only; of ten million points the weights are gigabytes
@@ -134,9 +143,10 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, WeightMe
                 data.kth_distance,
                 local,
                 self._tuning(data),
+                float(self.one_way),
             ),
             invert=Barycentric(),
-            extra={"degrees_": degrees, "scale_": scale, "local_scales_": local},
+            extra={"degrees_": degrees, "scale_": scale, "local_scales_": local, "reach_": reach},
         )
 
     def _scales(self, data: Connected) -> tuple[float, Floats | None]:
@@ -155,8 +165,12 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, WeightMe
 
     def _weighed(self) -> Weights:
         """The weights that were used, computed anew."""
-        graph = in_widths(self.graph_, getattr(self, "local_scales_", None))
-        return weigh(graph, self._weighting(), self.scale_, self.self_loops)
+        local, reach = getattr(self, "local_scales_", None), getattr(self, "reach_", None)  # None in former models
+        return self._weigh(self.graph_, self.scale_, local, reach)
+
+    def _weigh(self, graph: Graph, scale: float, local: Floats | None, reach: Floats | None) -> Weights:
+        W = weigh(in_widths(graph, local), self._weighting(), scale, self.self_loops)
+        return with_one_way(W, graph, reach, float(self.one_way))
 
     @property
     def affinity_matrix_(self) -> csr_array:

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph._reach import in_widths, own_reach
+from lowfold.graph._reach import in_widths, one_way_shares, own_reach, with_one_way
 from lowfold.graph._types import Neighbors
 from lowfold.graph._weights import Weights
 from lowfold.kernels._diffusion import common_width
@@ -36,11 +36,12 @@ class HarmonicRow(Extension):
     kth_distance: Floats | None
     local: Floats | None = None
     tuning: int = 1  # the neighbour whose distance is a new point's own reach
+    one_way: float = 1.0  # share of the weight of an edge that one end alone counts among its neighbours
     looks: ClassVar[Looks] = "neighbors"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         edges = self._edges(trained, queries, found, run)
-        w = self._weights(edges.distances / self._joint(found, edges))
+        w = self._weights(edges.distances / self._joint(found, edges)) * self._shares(trained, found, edges)
         rows = csr_array((w, edges.indices, edges.indptr), shape=(edges.n, edges.n_points))
         d = np.asarray(rows.sum(axis=1)).reshape(-1, 1) + self.loops
         F = trained.coordinates
@@ -56,7 +57,9 @@ class HarmonicRow(Extension):
         return nystrom(rows, F / root[:, None], d * (1 - self.values) - self.loops) * np.sqrt(d)
 
     def _trained_weights(self, trained: Trained) -> Weights:
-        return weigh(in_widths(trained.edges, self.local), self.weights, self.scale, self.loops)
+        W = weigh(in_widths(trained.edges, self.local), self.weights, self.scale, self.loops)
+        reach = None if trained.n_neighbors is None else self.kth_distance
+        return with_one_way(W, trained.edges, reach, self.one_way)
 
     def _joint(self, found: Neighbors, edges: Neighbors) -> Floats | float:
         """The wider of the widths at the ends of every edge; a new point's is that of its `tuning`-th neighbour."""
@@ -64,6 +67,12 @@ class HarmonicRow(Extension):
             return 1.0
         own = np.maximum(1.0, own_reach(found, self.tuning) / common_width(self.scale))
         return np.maximum(own[edges.rows()], self.local[edges.indices])
+
+    def _shares(self, trained: Trained, found: Neighbors, edges: Neighbors) -> Floats | float:
+        if self.one_way == 1 or trained.n_neighbors is None or self.kth_distance is None:
+            return 1.0
+        own, theirs = found.kth_distance()[edges.rows()], self.kth_distance[edges.indices]
+        return one_way_shares(edges.distances, own, theirs, self.one_way)
 
     def _weights(self, lengths: Floats) -> Floats:
         if self.weights == "affinity":
