@@ -31,6 +31,7 @@ def subspace_gap(A: np.ndarray, B: np.ndarray) -> float:
     return float(1 - np.linalg.svd(Q.T @ R)[1].min())
 
 
+@pytest.mark.filterwarnings("ignore:coordinate . of .* tells 3 points or fewer")  # graphs drawn at random have such
 @pytest.mark.parametrize("name", ["LaplacianEigenmaps", "Isomap", "SpectralClustering", "DiffusionMaps"])
 def test_a_sparse_graph_is_used_whole(name: str) -> None:
     A = ring_of_hubs()
@@ -56,6 +57,7 @@ def test_new_points_of_a_whole_graph_use_all_their_edges() -> None:
     assert np.allclose(model.transform(rows), points.transform(new), atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:coordinate . of .* tells 3 points or fewer")  # graphs drawn at random have such
 @pytest.mark.parametrize("dense", [True, False])
 def test_affinities_are_weights(dense: bool) -> None:
     W = ring_of_hubs(1)
@@ -68,6 +70,7 @@ def test_affinities_are_weights(dense: bool) -> None:
     assert np.allclose(L @ F, np.diag(W.sum(axis=1)) @ F * ours.eigenvalues_, atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore:coordinate . of .* tells 3 points or fewer")  # graphs drawn at random have such
 def test_new_affinities_place_new_points() -> None:
     W = ring_of_hubs(2)
     model = lowfold.LaplacianEigenmaps(2, metric="precomputed_affinity").fit(W)

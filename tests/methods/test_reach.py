@@ -12,8 +12,8 @@ from lowfold._core.errors import AccuracyWarning
 from lowfold.graph._reach import REGULAR, common_reach, own_reach
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Points
-from lowfold.methods._telling import held_columns
 from lowfold.metrics._resolve import resolve_metric
+from lowfold.spectral._held import held_columns
 
 PROFILES = {
     "wave": lambda a: 1 + 0.8 * np.cos(a),

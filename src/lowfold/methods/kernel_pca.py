@@ -38,8 +38,9 @@ from lowfold.methods._parameters import MercerKernel, Solved
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, over_kernel_rows
 from lowfold.methods._stages import Stages, tile_stages
-from lowfold.methods._telling import ENOUGH_TO_TELL, FEW, tell_few
+from lowfold.methods._telling import tell_few
 from lowfold.spectral._doors import largest
+from lowfold.spectral._held import ENOUGH_TO_TELL, FEW
 from lowfold.spectral._solvers import LAST_RESORT
 from lowfold.spectral._types import NEGLIGIBLE, Eigenpairs, existing_values, positive_values
 

@@ -61,9 +61,9 @@ class LLE(Selected, Landmarked, AlignmentMethod):
     Examples
     --------
     >>> import lowfold
-    >>> curve = lowfold.datasets.s_curve(600, random_state=0)
+    >>> curve = lowfold.datasets.s_curve(400, random_state=0)
     >>> lowfold.LLE(2, n_neighbors=12).fit_transform(curve.X).shape
-    (600, 2)
+    (400, 2)
     """
 
     loss: ClassVar[Lowered] = Lowered(alignment, ALIGN + ", K = (I - W)'(I - W)")

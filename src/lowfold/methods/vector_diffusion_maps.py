@@ -35,10 +35,10 @@ from lowfold.methods._placing.fields import VectorRow, pair_order, vector_featur
 from lowfold.methods._placing.maps import Barycentric, NearestCorner
 from lowfold.methods._sparse_stages import field_stages
 from lowfold.methods._stages import Stages
-from lowfold.methods._telling import ENOUGH_TO_TELL
 from lowfold.methods._vector_metric import vector_distances
 from lowfold.methods.locally_linear_isomap import features
 from lowfold.spectral._doors import largest
+from lowfold.spectral._held import ENOUGH_TO_TELL
 from lowfold.spectral._types import ZERO
 
 FIELDS = 10  # eigenvectors at least: their pairs, 55, are what coordinates are chosen among

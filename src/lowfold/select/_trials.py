@@ -18,12 +18,12 @@ from lowfold.graph._reading import is_precomputed
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Pairs, Points
 from lowfold.graph._types import Graph
-from lowfold.methods._telling import held_columns
 from lowfold.quality._geodesic_rank import reference_graph
 from lowfold.quality._neighborhood_view import BASE, FEWEST, SHRUNK, NeighborhoodView, _source
 from lowfold.quality._ranks import NeighborRanks, neighbor_ranks
 from lowfold.select._candidates import Grid
 from lowfold.select._types import Curve
+from lowfold.spectral._held import held_columns
 from lowfold.spectral._types import REPEATED
 
 MEASURE = "mean of geodesic trustworthiness and continuity, up to a linear map"
