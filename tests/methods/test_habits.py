@@ -23,6 +23,7 @@ def test_tsne_leaves_a_layout_that_exaggeration_drew_together() -> None:
     assert model.kl_divergence_ < 0.16
 
 
+@pytest.mark.filterwarnings("ignore:the descent of TSNE has not lowered its cost")
 def test_tsne_places_new_points_of_a_collapsed_layout_inside_it() -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
     model = lowfold.TSNE(perplexity=30, max_iter=100, early_exaggeration_iter=100, learning_rate=3.4)

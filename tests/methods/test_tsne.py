@@ -111,6 +111,7 @@ def test_going_on_from_a_layout() -> None:
         TSNE(2, init=np.zeros((3, 2))).fit(X)
 
 
+@pytest.mark.filterwarnings("ignore:the descent of TSNE has not lowered its cost")
 def test_callback_and_early_stop() -> None:
     X, _ = blobs(0)
     seen = []

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse
 
 import lowfold
-from lowfold._core.errors import InvalidInput
+from lowfold._core.errors import AccuracyWarning, InvalidInput, SolverFailed
 from lowfold.optimize._neighbor import DenseAffinities, TSNECost
 
 
@@ -100,3 +102,25 @@ def test_a_cost_that_rests_ends_the_descent() -> None:
     model = lowfold.SNE(2).fit(X)
     assert model.n_iter_ < 500
     assert lowfold.SNE(2, min_grad_norm=0.0).fit(X).kl_divergence_ > (1 - 1e-5) * model.kl_divergence_
+
+
+@pytest.mark.parametrize(
+    ("name", "rate"), [("SNE", 1e-6), ("SymmetricSNE", 1e-6), ("SymmetricSNE", 200.0), ("TSNE", 1e6)]
+)
+def test_a_descent_that_lowers_nothing_is_told(name: str, rate: float) -> None:
+    X = lowfold.datasets.s_curve(120, random_state=61).X
+    with pytest.warns(AccuracyWarning, match=f"descent of {name} has not lowered its cost"):
+        getattr(lowfold, name)(2, learning_rate=rate, max_iter=100).fit(X)
+
+
+def test_a_descent_beyond_the_range_of_numbers_names_the_learning_rate() -> None:
+    with pytest.raises(SolverFailed, match="learning_rate = 1e\\+06 is too large"):
+        lowfold.SNE(2, learning_rate=1e6).fit(lowfold.datasets.s_curve(80, random_state=62).X)
+
+
+def test_a_layout_that_was_the_best_already_is_not_told() -> None:
+    X = lowfold.datasets.s_curve(120, random_state=63).X
+    best = lowfold.SymmetricSNE(2).fit_transform(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lowfold.SymmetricSNE(2, init=best, max_iter=60).fit(X)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.errors import AccuracyWarning, InvalidInput
+from lowfold._core.errors import AccuracyWarning, InvalidInput, SolverFailed
 from lowfold._core.limits import Choice, Flag, Function, Int, Null, Real, RealArray
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator, Operator, SparseOperator
@@ -44,7 +44,7 @@ from lowfold.methods._parameters import Distances, Seeded
 from lowfold.methods._placing.maps import Barycentric, Impossible
 from lowfold.methods._stages import FLOAT, Stage, Stages, read_stage
 from lowfold.optimize._descend import descend_rows, polish_rows
-from lowfold.optimize._momentum import FALL, SWITCH, Layout, Schedule, momentum_descent
+from lowfold.optimize._momentum import FALL, LOOK, SWITCH, Layout, Schedule, momentum_descent
 from lowfold.optimize._neighbor import Affinities, SparseAffinities, row_divergence, tails
 from lowfold.optimize._on_device import affinity_bytes
 
@@ -60,6 +60,8 @@ LEAST_RATE = 50.0
 FEW_STEPS = Schedule(0.5, 0.8, 1000, gains_from=200)
 MANY_STEPS = Schedule(0.7, 0.8, 500, gains_from=40, switch=60, pace=3.0)
 PLAIN = 0.5  # of the iterations, at least, are without exaggeration where the user did not say how long it lasts
+HARDLY = 0.99  # of the first cost, above which a descent has shown nothing; usual ones end at 0.1 to 0.7 of it
+RISEN = 1.1  # the same of a layout that the user gave, which may be the best already
 FEW = 500  # points up to which the schedule is that of the text
 FAR = 4.0  # radii of the layout beyond which a new point has not found a place but left
 
@@ -100,6 +102,22 @@ def _there(data: Data, k: int, size: float) -> tuple[float, float]:
     if not isinstance(data.source, Points):
         return sparse, size
     return sparse + search_bytes(data.n, data.shape[1], k), affinity_bytes(data.n, data.shape[1])
+
+
+def _judge_descent(name: str, layout: Layout, rate: float, share: float) -> None:
+    """Refuse a layout that left the range of numbers; tell one whose cost has hardly fallen, or has risen."""
+    first, last = layout.history[0, 1], layout.cost
+    if not np.isfinite(layout.Y).all():
+        raise SolverFailed(
+            f"the descent of {name} left the range of numbers: learning_rate = {rate:g} is too large; use 'auto'"
+        )
+    if layout.reason != "callback" and layout.n_iter > LOOK and last > share * first:
+        warn(
+            f"the descent of {name} has not lowered its cost ({first:.3g} before, {last:.3g} after {layout.n_iter} "
+            f"iterations with learning_rate = {rate:g}): the layout shows next to nothing; leave learning_rate and "
+            "max_iter to 'auto' and None",
+            AccuracyWarning,
+        )
 
 
 class NeighborEmbedding(Distances, Seeded, Method):
@@ -198,6 +216,7 @@ class NeighborEmbedding(Distances, Seeded, Method):
         automatic = self._rate(data.n) * self._schedule(data.n).pace
         rate = automatic if self.learning_rate == "auto" else float(self.learning_rate)
         layout = self._descend(P, first, rate, run)
+        _judge_descent(type(self).__name__, layout, rate, HARDLY if isinstance(self.init, str) else RISEN)
         return Fit(
             coordinates=layout.Y,
             pairs=None,
@@ -229,7 +248,7 @@ class NeighborEmbedding(Distances, Seeded, Method):
 
     def _descend(self, P: Affinities, first: Floats, rate: float, run: Run) -> Layout:
         early, fall = self._exaggerated(len(first))
-        with run.stage("descent") as progress:
+        with run.stage("descent") as progress, np.errstate(over="ignore", invalid="ignore"):  # judged afterwards
             return momentum_descent(
                 self._cost(P, run),
                 first,
