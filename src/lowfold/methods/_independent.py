@@ -36,7 +36,6 @@ FLIPS = 8  # the volume has local maxima, where a coordinate changes its sign ha
 ZETA = 1.0  # weight of the logarithm of the energy: of two coordinates as independent the smoother is taken
 STARTS = 32  # combinations drawn at random that are climbed from as well
 GAIN = 1e-3  # of the logarithm of the volume: a turn that gains less has changed the order of a few patches
-LEFT_FOR = 0.1  # of the logarithm of the evenness: leading ones that were wrong gained 0.2 and more, on 240 sheets
 NO_EXTENT = 1e-6  # of the mean gradient: a patch with less has no extent along the coordinate, and no say
 EVEN = 0.3  # of its size: a product of constant fields varies by less on a few hundred points, one of others by more
 RIDGE = 1e-9  # relative, where neighbourhoods span fewer directions than there are coordinates
@@ -120,7 +119,7 @@ def independent(
     points, whose extents are `sizes`), g_i the part of it that the coordinates before do not have: by the first two
     terms the gradient is independent everywhere and as long in one place as in another. e(w) is the mean of the
     columns' `energies` (their eigenvalues, 0 for a constant), weighted by w^2: the last term prefers slow functions.
-    A leading column that has nearly as much of the first two stays.
+    A leading column that has as much of the first two stays.
     """
     if len(patches) > PATCHES:
         kept = np.linspace(0, len(patches) - 1, PATCHES).astype(np.int64)
@@ -135,7 +134,7 @@ def independent(
         basis = _smooth_and_own(E, e)
         volume = _Volume(E @ basis, basis.T @ T @ basis, (basis.T * e) @ basis, zeta)
         w = basis @ _unflipped(volume, V @ basis, V @ W[:, :c])
-        if _evenness(E, T, w) > _evenness(E, T, W[:, c]) + LEFT_FOR:  # else the leading one is as independent
+        if _evenness(E, T, w) > _evenness(E, T, W[:, c]):  # else the leading one is as independent, and no mixture
             W[:, c] = w / np.linalg.norm(w)
     return _signed(V, W)
 
