@@ -378,6 +378,8 @@ def test_a_time_after_which_nothing_is_left_is_told() -> None:
     with pytest.warns(AccuracyWarning, match="2 of 2 coordinates of DiffusionMaps have faded") as told:
         lowfold.DiffusionMaps(2, t=1e6).fit(X)
     lasting = float(str(told[0].message).split()[-1])
+    with pytest.warns(AccuracyWarning, match="2 of 2 coordinates of VectorDiffusionMaps have faded"):
+        lowfold.VectorDiffusionMaps(2, t=1e7).fit(X)
     first = lowfold.DiffusionMaps(2).fit(X).eigenvalues_[0]
     assert first**lasting == pytest.approx(0.01, rel=0.1)
 

@@ -238,15 +238,19 @@ def tell_walk(method: Any, data: Connected, fit: Fit) -> None:
             "the points",
             AccuracyWarning,
         )
-    gone = np.flatnonzero(np.abs(fit.coordinates).max(axis=0, initial=0.0) < np.finfo(float).tiny)
-    if method.t > 1 and len(gone):
+    tell_faded(method, fit.coordinates, fit.pairs.values)
+    tell_kept_density(method, data, fit.extra["stationary_"])
+
+
+def tell_faded(method: Any, Y: Floats, values: Floats) -> None:
+    """Warn of coordinates that have become 0 by the time t."""
+    gone = int((np.abs(Y).max(axis=0, initial=0.0) < np.finfo(float).tiny).sum())
+    if method.t > 1 and gone:
         warn(
-            f"by t = {method.t:g} {len(gone)} of {fit.coordinates.shape[1]} coordinates of DiffusionMaps have faded to "
-            "0 (eigenvalue^t); use a smaller t: the first keeps a hundredth until about "
-            f"{_lasting(fit.pairs.values):.2g}",
+            f"by t = {method.t:g} {gone} of {Y.shape[1]} coordinates of {type(method).__name__} have faded to 0 "
+            f"(eigenvalue^t); use a smaller t: the first keeps a hundredth until about {_lasting(values):.2g}",
             AccuracyWarning,
         )
-    tell_kept_density(method, data, fit.extra["stationary_"])
 
 
 def _lasting(values: Floats) -> float:

@@ -36,6 +36,7 @@ from lowfold.methods._placing.maps import Barycentric, NearestCorner
 from lowfold.methods._sparse_stages import field_stages
 from lowfold.methods._stages import Stages
 from lowfold.methods._vector_metric import vector_distances
+from lowfold.methods._walk_measure import tell_faded
 from lowfold.methods.locally_linear_isomap import features
 from lowfold.spectral._doors import largest
 from lowfold.spectral._held import ENOUGH_TO_TELL
@@ -163,8 +164,10 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
         fields = pairs.vectors.reshape(data.n, d, -1)
         chosen = self._pairs(fields / np.sqrt(S.degrees)[:, None, None], pairs.values, run)
         sides = orientation(graph, S.transports, S.certainty, run=run)
+        Y = without_noise(vector_features(fields, pairs.values, chosen, float(self.t)))
+        tell_faded(self, Y, pairs.values)
         return Fit(
-            coordinates=without_noise(vector_features(fields, pairs.values, chosen, float(self.t))),
+            coordinates=Y,
             pairs=pairs,
             graph=graph,
             extend=VectorRow(
