@@ -91,3 +91,9 @@ def test_weights_of_neighbours_on_a_line_are_held(seed: int) -> None:
     assert np.abs(barycentric_weights(beside, Z, reg=1e-6)).sum() > 10
     assert np.abs(held_weights(beside, Z, reg=1e-6)).sum() <= WILD
     assert held_weights(inside, Z, reg=1e-6).tolist() == barycentric_weights(inside, Z, reg=1e-6).tolist()
+
+
+@pytest.mark.parametrize("reg", [0.0, -1e-9])
+def test_a_ridge_that_a_file_made_zero_grows_too(reg: float) -> None:
+    Z = np.array([[[0.0, 0.0], [1e-5, 0.0]]])  # of a point along their line: weights of 1e5
+    assert np.abs(held_weights(np.array([[1.0, 1e-6]]), Z, reg=reg)).sum() <= WILD

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import SolverFailed
 from lowfold._core.parallel import STACKED, block_slices
+from lowfold._core.rounding import ROUNDING
 from lowfold._core.types import Floats
 
 WILD = 4.0  # sum of absolute weights, which multiplies what they are applied to; 1 inside the hull
@@ -50,7 +51,7 @@ def held_weights(x: NDArray[np.floating], Z: NDArray[np.floating], *, reg: float
     w = barycentric_weights(x, Z, reg=reg)
     wild = np.flatnonzero(np.abs(w).sum(axis=1) > WILD)
     while len(wild) and reg < 1:
-        reg *= 10
+        reg = max(10 * reg, ROUNDING)  # 0, which a file may hold, would never grow
         w[wild] = barycentric_weights(x[wild], Z[wild], reg=reg)
         wild = wild[np.abs(w[wild]).sum(axis=1) > WILD]
     if rounding:
