@@ -27,6 +27,7 @@ def data(n: int = 1600) -> Any:
     return np.random.default_rng(0).normal(size=(n, 3))
 
 
+@pytest.mark.slow
 def test_each_misfortune_is_a_row_and_the_others_go_on() -> None:
     told: list[str] = []
     found = lowfold.compare(

@@ -14,6 +14,7 @@ from lowfold.select._factors import DEFINITIONS, FACTORS, SHAPES, _tasks, _varia
 
 
 @pytest.mark.timeout(90)
+@pytest.mark.slow
 def test_a_small_table() -> None:
     found = seven_factors(["pca", "ltsa"], n=100, shapes=["corner_planes", "toroidal_helix"])
     assert found.values.shape == (2, 2, 8)
