@@ -32,6 +32,7 @@ def test_graph_distance_correlates_with_the_geodesic(seed: int) -> None:
     assert quotient.max() < 1.25
 
 
+@pytest.mark.slow
 def test_quotients_tighten_with_more_points() -> None:
     # fewer points than 800 leave short circuits between the layers
     errors = [np.quantile(np.abs(ratios(n, 10, 0)[1] - 1), 0.95) for n in (400, 800, 2500)]

@@ -136,6 +136,7 @@ def test_a_two_tone_picture_is_cut_along_its_border() -> None:
 
 
 @pytest.mark.extra("PIL")
+@pytest.mark.slow
 def test_a_real_picture() -> None:
     """The temple photograph that scikit-learn ships: regions that the cut finds are alike in colour."""
     from sklearn.datasets import load_sample_image
