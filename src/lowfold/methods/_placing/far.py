@@ -35,8 +35,8 @@ def tell_far(name: str, trained: Trained, away: Floats, run: Run) -> None:
     if gap > 0 and far > MANY * len(away):
         warn(
             f"{far} of {len(away)} new points are far from all that {name} was fitted on: up to "
-            f"{np.nanmax(away) / gap:.2g} times as far as any training point from its nearest other; their places are "
-            "guesses. Were they scaled, and their columns ordered, as the training data?",
+            f"{np.nanmax(away) / gap:.2g} times the largest gap between a training point (of a sample) and its nearest "
+            "other; their places are guesses. Were they scaled, and their columns ordered, as the training data?",
             AccuracyWarning,
         )
 
