@@ -8,6 +8,9 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3 p
   "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 WORKERS ?= 2
 
+# Compiled modules are kept in .venv: without them every process of the tests would compile what it imports again.
+unexport PYTHONDONTWRITEBYTECODE
+
 PY := .venv/bin/python
 environment = @$(PYTHON) tools/environment.py
 pytest = -m pytest -q -n $(WORKERS) --dist worksteal

@@ -324,7 +324,7 @@ def test_help_has_examples(command: str) -> None:
 def test_help_of_embed_shows_every_parameter() -> None:
     shown = CliRunner().invoke(app, ["embed", "--help"], env={"COLUMNS": "200"}).output
     for entry in lowfold.REGISTRY:
-        for name in getattr(lowfold, entry.name)._get_param_names():
+        for name in getattr(lowfold, entry.name).parameters:
             assert f"--{name.replace('_', '-')} " in shown, name
 
 

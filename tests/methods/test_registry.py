@@ -35,7 +35,7 @@ def test_every_row_is_a_documented_class(entry: lowfold.methods.registry.Entry) 
     assert "Parameters\n" in cls.__doc__
     assert "{" + "n_components}" not in cls.__doc__
     assert any(year in entry.citation for year in map(str, range(1900, 2030)))
-    assert set(cls._get_param_names()) <= set(cls.limits), "a parameter without limits"
+    assert set(cls.parameters) <= set(cls.limits), "a parameter without limits"
 
 
 def test_every_file_has_a_row() -> None:

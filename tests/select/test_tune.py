@@ -90,7 +90,7 @@ def test_every_method(entry: Any) -> None:
     data = datasets.s_curve(90, random_state=0)
     X: Any = data.X + 3.0
     cls = getattr(lowfold, entry.name)
-    names = cls._get_param_names()
+    names = cls.parameters
     candidates = {"n_neighbors": [8, 12], "perplexity": [5.0, 10.0], "scale": [0.5, 2.0], "gamma": [0.1, 1.0]}
     given = {name: values for name, values in candidates.items() if name in names}
     if entry.inputs == ("matrices",):

@@ -8,7 +8,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.errors import AccuracyWarning
+from lowfold._core import errors
 from lowfold._core.warn import warn
 
 
@@ -23,5 +23,5 @@ def tell_same_pictures(X: NDArray[np.float64], names: NDArray[np.str_]) -> None:
         warn(
             f"the same picture stands under several names ({len(shared)} such, as under {first}): the limit beyond "
             "which a face is unknown is learned from them too; take them out, and look how the files were written",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )

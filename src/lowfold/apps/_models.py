@@ -23,9 +23,7 @@ def model_of(method: Any, n_components: int | None = None, parameters: Mapping[s
 
         return clone(method).set_params(**given, **(parameters or {}))
     cls = load(method)
-    unknown = [key for key in parameters or {} if key not in cls._get_param_names()]
+    unknown = [key for key in parameters or {} if key not in cls.parameters]
     if unknown:
-        raise InvalidInput(
-            f"{cls.__name__} has no parameter {unknown[0]!r}; it has {', '.join(cls._get_param_names())}"
-        )
+        raise InvalidInput(f"{cls.__name__} has no parameter {unknown[0]!r}; it has {', '.join(cls.parameters)}")
     return cls(**given, **(parameters or {}))

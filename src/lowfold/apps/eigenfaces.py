@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lowfold._core.errors import AccuracyWarning, InvalidInput
+from lowfold._core import errors
+from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, Limits, Real, check_limits
 from lowfold._core.random import generator
 from lowfold._core.types import Floats
@@ -387,7 +388,7 @@ def _person_limit(held: list[_Held]) -> float:
         warn(
             f"{lacking}, so that no distance can be learned beyond which a face is unknown: everybody is given the "
             "nearest name; look at person_distance",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
         return float("inf")
     other = np.sort(other)

@@ -17,7 +17,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lowfold._core.errors import AccuracyWarning, InvalidInput
+from lowfold._core import errors
+from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices
 from lowfold._core.types import Floats, Ints
 from lowfold._core.warn import warn
@@ -85,7 +86,7 @@ def order_collection(
         parameters.setdefault("n_neighbors", min(2 * FEW, len(rows) - 1))
     with warnings.catch_warnings():
         # Places are made of lengths below: of the coordinates only their order is used, which no density changes.
-        warnings.filterwarnings("ignore", "the kernel of DiffusionMaps is cut", AccuracyWarning)
+        warnings.filterwarnings("ignore", "the kernel of DiffusionMaps is cut", errors.AccuracyWarning)
         Y = np.asarray(model_of(method, 2 if closed else 1, parameters).fit_transform(rows), dtype=np.float64)
     near = find_neighbors(rows, n_neighbors=min(FEW, len(rows) - 1), metric=metric).union()
     open_order = np.argsort(Y[:, 0], kind="stable")
@@ -100,7 +101,7 @@ def order_collection(
         warn(
             f"only {linked:.0%} of the consecutive items are near each other in the data: this collection does not "
             "depend on one parameter alone; reveal shows it in two",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
     return Ordering(order, place, ring, steps, linked)
 

@@ -144,7 +144,7 @@ def _model(method: str, flags: Mapping[str, str], settings: Sequence[str] | None
     cls = load(find_method(method).name)
     given = {**flags, **parse_settings(settings or [], "--set")}
     model = cls(**parameters_for(cls, given))
-    if "verbose" in cls._get_param_names() and "verbose" not in given:
+    if "verbose" in cls.parameters and "verbose" not in given:
         model.set_params(verbose=verbose)
     check_limits(cls.__name__, model.get_params(deep=False), cls.limits)
     return model

@@ -67,7 +67,7 @@ def find_method(name: str) -> Entry:
 
 def parameters_for(cls: Any, given: Mapping[str, str]) -> dict[str, Any]:
     """Texts as values for this class; one that it does not have is refused with the list of those it has."""
-    known = cls._get_param_names()
+    known = cls.parameters
     for name in given:
         if name not in known:
             shown = ", ".join(f"--{key.replace('_', '-')}" for key in known if key != "verbose")

@@ -9,7 +9,6 @@ from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import loops_for
@@ -123,6 +122,8 @@ def _mapped(source: Points, Q: NDArray[np.floating], limit: Floats, itself: bool
 
 def _tree_candidates(F: AnyFloats, G: AnyFloats, reach: Floats, run: Run) -> tuple[Ints, Ints]:
     """Queries in the balls around the points: the tree is on the queries, because the radius belongs to the point."""
+    from scipy.spatial import cKDTree
+
     tree = cKDTree(G.astype(np.float64, copy=False), balanced_tree=False, compact_nodes=False)
     wide = reach * (1 + WIDENED)
     jobs = resolve_jobs(run.n_jobs)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import loops_for
@@ -185,6 +184,8 @@ def _rounding(F: AnyFloats) -> float:
 def _tree(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress: Progress) -> Found:
     """k-d tree. One candidate beyond k shows whether a tie runs over the edge; such rows are searched wider."""
     n = len(F)
+    from scipy.spatial import cKDTree
+
     tree = cKDTree(F.astype(np.float64, copy=False), balanced_tree=False, compact_nodes=False)
     own = own_rows(n, len(Q), itself)
     squared, index = np.empty((len(Q), k)), np.empty((len(Q), k), dtype=np.int64)

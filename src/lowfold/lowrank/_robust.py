@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2, norm
+from scipy.special import gammainc, gammaincinv, ndtri
 
 from lowfold._core.parallel import block_slices
 from lowfold._core.rounding import NO_DIVISOR, ROUNDING
@@ -92,10 +92,10 @@ def inliers(Xc: Floats, W: Floats) -> NDArray[np.bool_]:
     size = spread(Y)
     real = size > FLAT * max(float(size.max(initial=0.0)), NO_DIVISOR)
     inside = np.square((Y[:, real] - np.median(Y[:, real], axis=0)) / size[real]).sum(axis=1)
-    inside /= chi2.ppf(KEPT, max(int(real.sum()), 1))
+    inside /= _chi_squared(max(int(real.sum()), 1))
     # The cube root of a squared distance is nearly Gaussian (Wilson & Hilferty).
     beside = np.linalg.norm(Xc - Y @ W.T, axis=1) ** (2 / 3)
-    limit = np.median(beside) + norm.ppf(KEPT) * float(spread(beside[:, None])[0])
+    limit = np.median(beside) + ndtri(KEPT) * float(spread(beside[:, None])[0])
     limit = max(limit, FLAT * float(np.median(np.linalg.norm(Xc, axis=1))) ** (2 / 3))
     far = np.maximum(inside, beside / limit if limit > 0 else beside)
     kept = far <= 1
@@ -105,9 +105,14 @@ def inliers(Xc: Floats, W: Floats) -> NDArray[np.bool_]:
     return np.asarray(kept)
 
 
+def _chi_squared(k: int) -> float:
+    """The square of the distance within which `KEPT` of a k-dimensional Gaussian lies: the quantile of chi squared."""
+    return 2 * float(gammaincinv(k / 2, KEPT))
+
+
 def truncation(k: int) -> float:
     """Share of a k-dimensional Gaussian's variance that is left when only the rows within the limit are looked at."""
-    return float(chi2.cdf(chi2.ppf(KEPT, k), k + 2) / KEPT)
+    return float(gammainc(k / 2 + 1, _chi_squared(k) / 2) / KEPT)
 
 
 def _beside(w: Floats, W: Floats) -> Floats:

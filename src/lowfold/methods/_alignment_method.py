@@ -13,7 +13,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from lowfold._core.errors import AccuracyWarning
+from lowfold._core import errors
 from lowfold._core.limits import Choice
 from lowfold._core.operators import SparseOperator
 from lowfold._core.params import param
@@ -179,7 +179,7 @@ def _warn_of_more_null_vectors(pairs: Eigenpairs, size: float, d: int, name: str
             f"the kernel of {name} has more than {d} null vectors (the next eigenvalue is {following:.1g}), so that "
             "which of their combinations are the coordinates is rounding; patches hold together by too few points, or "
             "have fewer directions than n_components: use more n_neighbors or fewer n_components",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
 
 

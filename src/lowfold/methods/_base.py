@@ -13,8 +13,6 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import InvalidInput, SolverFailed
 from lowfold._core.finite import finite_rows
@@ -26,6 +24,7 @@ from lowfold._core.random import generator
 from lowfold._core.run import Run
 from lowfold.graph._reading import check_range, in_memory, is_precomputed
 from lowfold.methods._elsewhere import VALUES
+from lowfold.methods._estimator import check_fitted
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._in_blocks import InBlocks, mapped_rows, never
 from lowfold.methods._input import AnySource, Reader, answer_in_kind
@@ -37,7 +36,7 @@ from lowfold.methods._placing.back import with_inverse
 from lowfold.methods._placing.far import tell_far
 from lowfold.methods._placing.place import place
 from lowfold.methods._stages import Stages
-from lowfold.methods._watching import CallbackSupportMixin, watched, with_callbacks
+from lowfold.methods._watching import watched, with_callbacks
 from lowfold.metrics._pairwise import pairwise
 
 Check = Callable[[Any, Data], None]
@@ -56,7 +55,7 @@ def fewer_components_than_points(method: Any, data: Data) -> None:
         )
 
 
-class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Method(Output):
     """Base of all estimators: validates, fits, normalises, casts, checks; places new points and leads back."""
 
     reader: ClassVar[Reader] = AnySource()
@@ -115,7 +114,7 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
         Rows in blocks come back in blocks, computed when they are asked for; of Dask as an array of Dask.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         rows = as_rows(X)
         if rows is not None:
             columns = self.n_features_in_, self._n_features_out
@@ -132,7 +131,7 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
     def inverse_transform(self, X: Any) -> NDArray[np.floating]:
         """Lead coordinates back to data space; in blocks as `transform` does."""
-        check_is_fitted(self)
+        check_fitted(self)
         rows = as_rows(X)
         if rows is not None:
             columns = self._n_features_out, self.n_features_in_
@@ -151,7 +150,7 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     @final
     def operator(self) -> Operator:
         """The operator from which the embedding can be recomputed, rebuilt from what the model keeps."""
-        check_is_fitted(self)
+        check_fitted(self)
         return self._operator()
 
     def kernel(self) -> Operator:
@@ -196,10 +195,6 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     def _repr_html_inner(self) -> str:
         return with_history(super()._repr_html_inner(), self)
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        shown = super()._repr_mimebundle_(**kwargs)
-        return {kind: with_history(text, self) if kind == "text/html" else text for kind, text in shown.items()}
-
     @property
     def _n_features_out(self) -> int:
         return int(self._normal.shape[1])
@@ -210,7 +205,6 @@ class Method(Output, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_precomputed(getattr(self, "metric", None))
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self.supervised
         return self.reader.tags(self, tags)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
@@ -14,6 +13,7 @@ from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.types import Floats
 from lowfold.graph._search import nearest
 from lowfold.kernels._diffusion import Walk
+from lowfold.methods._estimator import check_fitted
 from lowfold.methods._placing.place import neighbors_of, take
 from lowfold.methods._placing.walks import DiffusionRow
 from lowfold.metrics._pairwise import pairwise
@@ -25,7 +25,7 @@ def diffusion_distances(model: Any, A: Any, B: Any = None) -> Floats:
     With S(x, .) the point's row of the symmetric kernel, p_t(x, .) phi_0^-1/2 = sqrt(vol / d_x) S(x, .) S^(t-1); the
     symmetric kernel's a_t(x, y) = S(x, .) S^(t-2) S(., y).
     """
-    check_is_fitted(model)
+    check_fitted(model)
     t, least = model.t, 2 if model.convention == "symmetric" else 1
     if t != int(t) or t < least:
         raise InvalidInput(

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold.graph._source import Pairs, Points
+from lowfold.methods._estimator import check_fitted
 from lowfold.metrics._pairwise import pairwise
 
 
@@ -22,7 +22,7 @@ class HasDissimilarities:
     @property
     def dissimilarity_matrix_(self) -> NDArray[np.floating]:
         """Dissimilarities of all pairs (n, n): as given, or the distances of the points, computed anew."""
-        check_is_fitted(self)
+        check_fitted(self)
         source = self._trained.source
         if isinstance(source, Pairs):
             return source.distances

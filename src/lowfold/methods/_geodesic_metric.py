@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.memory import require
 from lowfold.graph._geodesics import seeded_geodesics
 from lowfold.graph._types import Neighbors
+from lowfold.methods._estimator import check_fitted
 from lowfold.methods._placing.place import neighbors_of
 
 
 def geodesic_distances(model: Any, A: Any, B: Any = None) -> NDArray[np.float64]:
     """min over neighbours u of a and v of b of d(a, u) + d_G(u, v) + d(v, b); training points enter at themselves."""
-    check_is_fitted(model)
+    check_fitted(model)
     first = _attached(model, A)
     second = first if B is None else _attached(model, B)
     graph, run = model._trained.graph, model._run()

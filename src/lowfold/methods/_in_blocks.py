@@ -7,13 +7,13 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from sklearn.utils._set_output import _get_output_config
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.rows import Rows
 from lowfold._core.types import AnyFloats
 from lowfold.graph._reading import read_blocks
 from lowfold.graph._source import Blocks
+from lowfold.methods._estimator import output_kind
 
 InBlocks = Callable[[Any], str]
 """A model -> what to set so that it fits rows in blocks; "" where it does."""
@@ -63,7 +63,7 @@ def mapped_rows(rows: Rows, model: Any, way: str, columns: int, width: int) -> A
     """The rows through a fitted model, block by block, when they are asked for; the model is sent once."""
     if rows.shape[1] != columns:
         raise InvalidInput(f"X has {rows.shape[1]} columns, but {way} of this {type(model).__name__} takes {columns}")
-    if _get_output_config("transform", model)["dense"] != "default":
+    if output_kind(model) != "default":
         raise InvalidInput(
             "X is in blocks, and set_output would gather them in a table; leave set_output at its default"
         )

@@ -11,8 +11,6 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
-from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import column_or_1d, validate_data
 
 from lowfold._core.errors import InvalidInput, RepairWarning
 from lowfold._core.open_rows import as_rows
@@ -26,16 +24,18 @@ from lowfold.graph._reading import check_range, in_memory, is_precomputed
 from lowfold.graph._source import AFFINITY, Measured, Pairs, Points, read_matrix
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods._elsewhere import ARGUMENTS
+from lowfold.methods._estimator import in_container, output_kind
 from lowfold.methods._file_checks import told_as_damage
 from lowfold.methods._fit import Data, Queries
 from lowfold.methods._in_blocks import read_for
+from lowfold.methods._reading_rows import FLOATS, read_rows
 from lowfold.methods._refusals import refused_in_words
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.metrics._scales import BY_SIZE, tell_scales_of_fit
 from lowfold.metrics._sparse import sparse_metric
 
-FLOATS = [np.float64, np.float32]
 LARGE = 2**22  # values that are looked at by several threads
+TABLES = ("transform", "fit_transform")  # whose answers `set_output` makes tables
 ANSWERING = ("fit", "fit_transform", "transform", "inverse_transform", "predict", "score_samples", "score")
 
 
@@ -55,9 +55,10 @@ def _answering(method: Callable[..., Any]) -> Callable[..., Any]:
             _check_arguments(self, method, kwargs)
             host, back = arrived(X)
             result = method(self, host, *args, **kwargs)
+            result = in_container(self, result, host) if method.__name__ in TABLES else result
         if host is X or not isinstance(result, np.ndarray):
             return result
-        return back(result) if _get_output_config("transform", self)["dense"] == "default" else result
+        return back(result) if output_kind(self) == "default" else result
 
     return answering
 
@@ -89,17 +90,8 @@ def read_points(
     """
     in_memory(X)
     with refused_in_words(X):
-        checked: Any = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            dtype=FLOATS,
-            order="C",
-            accept_sparse="csr" if sparse else False,
-            allow_nd=nd,
-            ensure_min_samples=least,
-            ensure_all_finite="allow-nan" if gaps else not _sums_up(X, getattr(estimator, "n_jobs", None)),
-        )
+        finite = "allow-nan" if gaps else not _sums_up(X, getattr(estimator, "n_jobs", None))
+        checked = read_rows(estimator, X, reset=reset, least=least, finite=finite, sparse=sparse, nd=nd)
     if hasattr(checked, "tocsr"):
         check_range(checked.data[:, None])
         return checked  # type: ignore[no-any-return]
@@ -297,22 +289,18 @@ def _labels(method: Any, y: Any) -> NDArray[Any]:
             f"{type(method).__name__} requires y to be passed, but the target y is None; use LLE where there are no "
             "labels"
         )
-    return np.asarray(column_or_1d(np.asarray(y), warn=True))
+    labels = np.asarray(y)
+    if labels.ndim == 1:
+        return labels
+    from sklearn.utils.validation import column_or_1d
+
+    return np.asarray(column_or_1d(labels, warn=True))
 
 
 def _read_matrix(estimator: Any, X: Any, metric: str, *, reset: bool) -> Pairs | Measured:
     in_memory(X)
     with refused_in_words(X):
-        checked = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=FLOATS,
-            order="C",
-            ensure_min_samples=2 if reset else 1,
-            ensure_all_finite=False,
-        )
+        checked = read_rows(estimator, X, reset=reset, least=2 if reset else 1, finite=False, sparse=True)
     read = read_matrix(checked, metric, square=reset)
     weights = getattr(estimator, "weights", None)  # a matrix of weights has its largest values there too
     given = isinstance(weights, str) and weights == metric

@@ -16,7 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.errors import AccuracyWarning, InvalidInput, LowfoldError, LowfoldWarning
+from lowfold._core import errors
+from lowfold._core.errors import InvalidInput, LowfoldError, LowfoldWarning
 from lowfold._core.limits import Choice, Int, IntArray, Null
 from lowfold._core.params import param
 from lowfold._core.run import Run
@@ -158,7 +159,7 @@ def told(error: float, m: int, wider: float = np.inf, width: int = 0) -> float:
             f"{error:.0%} of the spread (landmark_error_); "
             + (f"{width} coordinates tell them within {wider:.0%}: use n_components={width}, or " if turned else "use ")
             + "more landmarks, or another landmark_rule",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
     return error
 

@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.errors import AccuracyWarning, InvalidInput, SolverFailed
+from lowfold._core import errors
+from lowfold._core.errors import InvalidInput, SolverFailed
 from lowfold._core.limits import Choice, Flag, Function, Int, Null, Real, RealArray
 from lowfold._core.memory import require
 from lowfold._core.operators import DenseOperator, Operator, SparseOperator
@@ -116,7 +117,7 @@ def _judge_descent(name: str, layout: Layout, rate: float, share: float) -> None
             f"the descent of {name} has not lowered its cost ({first:.3g} before, {last:.3g} after {layout.n_iter} "
             f"iterations with learning_rate = {rate:g}): the layout shows next to nothing; leave learning_rate and "
             "max_iter to 'auto' and None",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
 
 
@@ -292,7 +293,7 @@ class NeighborEmbedding(Distances, Seeded, Method):
                 f"(early_exaggeration_iter = {early}): the layout does not lower KL(P || Q); raise max_iter, or leave "
                 "early_exaggeration_iter out, which then takes half of the iterations at most"
             )
-            warn(words, AccuracyWarning)
+            warn(words, errors.AccuracyWarning)
         return early, min(FALL, max(0, steps - early) // 2)
 
     def _momentum(self, n: int) -> Callable[[int], float]:

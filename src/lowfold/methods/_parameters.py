@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Flag, Function, Int, IntArray, Jobs, Null, Real, Seed, Table
-from lowfold._core.params import Declared, foreign_words, param, positional
+from lowfold._core.params import Declared, param, positional
 from lowfold._core.types import Ints
 from lowfold.graph._search import SEARCHES
 from lowfold.graph._source import AFFINITY, PRECOMPUTED
 from lowfold.methods._alignment_mass import MASSES
 from lowfold.methods._elsewhere import ATTRIBUTES, PARAMETERS
+from lowfold.methods._estimator import Estimator
 from lowfold.metrics._table import METRICS
 from lowfold.spectral._solvers import SOLVERS
 
@@ -30,7 +30,7 @@ WIDE_NEIGHBORS = (
 )
 
 
-class Output(Declared):
+class Output(Estimator):
     """What every method has."""
 
     n_components: int = positional(
@@ -54,13 +54,6 @@ class Output(Declared):
     verbose: bool | int = param(False, Flag(), Int(0), "Show the stages and their times on stderr.")
 
     elsewhere: ClassVar[Mapping[str, str]] = PARAMETERS
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name, as in scikit-learn; its own names are answered with ours."""
-        try:
-            return super().set_params(**params)  # type: ignore[misc,no-any-return] # of scikit-learn's base class
-        except ValueError as error:
-            raise InvalidInput(f"{error}{foreign_words(type(self), params)}") from None
 
     def __getattr__(self, name: str) -> Any:
         """Called for what is not there: a fitted attribute of scikit-learn's is answered with ours."""

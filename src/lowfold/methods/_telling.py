@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowfold._core.errors import AccuracyWarning, DependenceWarning
+from lowfold._core import errors
+from lowfold._core.errors import DependenceWarning
 from lowfold._core.finite import finite_rows
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
@@ -48,6 +49,6 @@ def tell_few(name: str, Y: Floats, way_out: str) -> Ints:
         warn(
             f"coordinate {lonely[0] + 1} of {name} tells {FEW} points or fewer from all others (row "
             f"{squares.argmax()} first, {held:.0%} of its sum of squares); {way_out}",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
     return lonely

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.errors import AccuracyWarning
+from lowfold._core import errors
 from lowfold._core.parallel import TABLED, block_slices
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
@@ -99,5 +99,5 @@ def warn_if_unproven(name: str, solution: Solution, way_out: str) -> None:
     warn(
         f"{name}: {solution.solver} stopped after {solution.iterations} iterations with a relative duality gap of "
         f"{solution.gap:.2g} and constraints off by {solution.violation:.2g}; {way_out}",
-        AccuracyWarning,
+        errors.AccuracyWarning,
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.types import Floats
 from lowfold.graph._search import nearest
+from lowfold.methods._estimator import check_fitted
 from lowfold.methods._fit import feature_rows
 from lowfold.methods._placing.place import neighbors_of
 
@@ -21,7 +21,7 @@ def vector_distances(model: Any, A: Any, B: Any = None) -> Floats:
 
     K(x, y) = R_x S-bar^(2t - 2 - 2s) R_y' with R_x = S-bar(x, .) S-bar^s; new points enter by their own blocks.
     """
-    check_is_fitted(model)
+    check_fitted(model)
     steps = 2 * model.t
     if steps != int(steps) or steps < 2:
         raise InvalidInput(f"kind='diffusion' walks 2t steps and needs a whole 2t of at least 2; got t={model.t:g}")

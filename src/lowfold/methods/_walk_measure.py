@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from lowfold._core.errors import AccuracyWarning, InvalidInput
+from lowfold._core import errors
+from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Function, Int, Null, Real, RealArray
 from lowfold._core.params import Declared, param
 from lowfold._core.rounding import NO_DIVISOR, ROUNDING
@@ -236,7 +237,7 @@ def tell_walk(method: Any, data: Connected, fit: Fit) -> None:
             f"at scale = {method.scale:g} the walk of DiffusionMaps does not leave parts of the data (its eigenvalue "
             "is 1 up to rounding), and coordinates tell no more than such parts; scale='auto' suits the spacing of "
             "the points",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
     tell_faded(method, fit.coordinates, fit.pairs.values)
     tell_kept_density(method, data, fit.extra["stationary_"])
@@ -249,7 +250,7 @@ def tell_faded(method: Any, Y: Floats, values: Floats) -> None:
         warn(
             f"by t = {method.t:g} {gone} of {Y.shape[1]} coordinates of {type(method).__name__} have faded to 0 "
             f"(eigenvalue^t); use a smaller t: the first keeps a hundredth until about {_lasting(values):.2g}",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
 
 
@@ -283,7 +284,7 @@ def tell_kept_density(method: Any, data: Connected, stationary: Floats) -> None:
             f"in one place as in another: there alpha={method.alpha:g} takes no more of the density out than "
             f"alpha={max(real, 0.0):.2g} should; leave n_neighbors and search out, which joins all pairs within one "
             "reach",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
 
 

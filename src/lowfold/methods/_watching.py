@@ -9,31 +9,43 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any, TypeVar, cast
 
-from lowfold._core.errors import Stopped
+from lowfold._core.errors import MissingExtra, Stopped
 from lowfold._core.parallel import Progress
 from lowfold._core.watch import History, Watch
-
-try:
-    from sklearn.callback import CallbackSupportMixin
-    from sklearn.callback import with_callbacks as _with_callbacks
-except ImportError:  # before scikit-learn 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing to support."""
-
-    _with_callbacks = None
-
-__all__ = ["CallbackSupportMixin", "watched", "with_callbacks"]
 
 HUNDREDTHS = 100
 Fitting = TypeVar("Fitting", bound=Callable[..., Any])
 
 
+def callback_support() -> Any:
+    """scikit-learn's own class of estimators with callbacks; its methods work on any estimator."""
+    try:
+        from sklearn.callback import CallbackSupportMixin
+    except ImportError:
+        raise MissingExtra("callbacks need scikit-learn 1.9 or newer: pip install -U scikit-learn") from None
+    return CallbackSupportMixin
+
+
 def with_callbacks(fit: Fitting) -> Fitting:
-    """scikit-learn's decorator of a fit, which lets callbacks go in the end however it ends; before 1.9 nothing."""
-    return fit if _with_callbacks is None else cast(Fitting, _with_callbacks(fit))
+    """A fit that lets scikit-learn's callbacks go in the end, however it ends; without callbacks the fit itself."""
+
+    @wraps(fit)
+    def fitting(model: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _has_callbacks(model):
+            return fit(model, *args, **kwargs)
+        from sklearn.callback import with_callbacks as letting_go
+
+        return letting_go(fit)(model, *args, **kwargs)
+
+    return cast(Fitting, fitting)
+
+
+def _has_callbacks(model: Any) -> bool:
+    """Its own, or those of a pipeline around it."""
+    return bool(getattr(model, "_skl_callbacks", None)) or hasattr(model, "_parent_callback_ctx")
 
 
 @contextmanager
@@ -51,11 +63,11 @@ def watched(model: Any) -> Iterator[tuple[Watch, ...]]:
 
 @contextmanager
 def _callbacks(model: Any) -> Iterator[Watch | None]:
-    """scikit-learn's side, where the model or a pipeline around it has callbacks."""
-    if not getattr(model, "_skl_callbacks", None) and not hasattr(model, "_parent_callback_ctx"):
+    """scikit-learn's side, where there are callbacks."""
+    if not _has_callbacks(model):
         yield None
         return
-    fit = model._init_callback_context(max_subtasks=None)
+    fit = callback_support()._init_callback_context(model, max_subtasks=None)
     fit.call_on_fit_task_begin(estimator=model)
     yield _Tasks(model, fit)
     fit.call_on_fit_task_end(estimator=model)

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from lowfold._core.errors import AccuracyWarning, InvalidInput
+from lowfold._core import errors
+from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, Real
 from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import block_slices, single_threaded_blas
@@ -40,6 +40,7 @@ from lowfold.lowrank._em_pca import (
 )
 from lowfold.lowrank._scatter import Scatter
 from lowfold.lowrank._streaming import Moments
+from lowfold.methods._estimator import check_fitted
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._in_blocks import InBlocks as TakesBlocks
 from lowfold.methods._in_blocks import always
@@ -153,7 +154,7 @@ class EMPCA(Seeded, LinearMethod):
             warn(
                 f"EM had not come to rest after max_iter = {self.max_iter} steps (last change {turned:.1g}); raise it, "
                 "or ask for another n_components: the next eigenvalue may be nearly as large",
-                AccuracyWarning,
+                errors.AccuracyWarning,
             )
         if self.noise == "none":
             return model, step, float("nan")
@@ -168,14 +169,14 @@ class EMPCA(Seeded, LinearMethod):
 
     def impute(self, X: Any) -> NDArray[np.floating]:
         """X with every missing value replaced by its expectation given the rest of its row; observed values stay."""
-        check_is_fitted(self)
+        check_fitted(self)
         rows = feature_rows(self.reader.queries(self, X))
         with single_threaded_blas():
             return filled(self._extend.model(), rows).astype(self._dtype)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Log-density of the observed part of each row under N(mean, W W' + s I)."""
-        check_is_fitted(self)
+        check_fitted(self)
         if self.noise_variance_ == 0:
             raise InvalidInput('without noise the model has no density; fit with noise="isotropic"')
         rows = feature_rows(self.reader.queries(self, X))

@@ -354,7 +354,7 @@ def _check_content(content: Any, path: object) -> None:
 def _assembled(cls: Any, params: dict[str, Any], fitted: dict[str, Any], path: object) -> Any:
     """The model from its values; names that would replace part of the class itself are refused."""
     name = cls.__name__
-    known = cls._get_param_names()
+    known = cls.parameters
     for key in params:
         if key not in known:
             refuse(path, f"{name} has no parameter {key!r} in this version of lowfold; it has {', '.join(known)}")

@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lowfold._core.errors import AccuracyWarning, InvalidInput
+from lowfold._core import errors
+from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, Real
 from lowfold._core.operators import DenseOperator
 from lowfold._core.params import param
@@ -138,7 +139,7 @@ class ICA(AllComponents, Seeded, LinearMethod):
         warn(
             f"ICA ({self.algorithm}) had not come to rest after max_iter = {self.max_iter} steps: sources may be "
             "Gaussian, or too many are asked for; raise max_iter or tol, or take fewer n_components",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
 
     def _operator(self) -> DenseOperator:

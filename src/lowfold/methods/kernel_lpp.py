@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Function, Int, Null, Real
@@ -29,6 +28,7 @@ from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
 from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
 from lowfold.lowrank._linearised import linearised
 from lowfold.methods._base import Check
+from lowfold.methods._estimator import check_fitted
 from lowfold.methods._fit import Connected, Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._losses import SMOOTH, Lowered, smooth
@@ -158,7 +158,7 @@ class KernelLPP(MercerKernel, PointMetric, Symmetrized, GraphMethod):
 
     def gram(self) -> KernelOperator:
         """The operator K of the training points, not centred, rebuilt."""
-        check_is_fitted(self)
+        check_fitted(self)
         return kernel_operator(self._trained.points.X, self._extend.kernel, center=False, run=self._run())
 
     def _operator(self) -> SparseOperator:

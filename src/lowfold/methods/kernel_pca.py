@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lowfold._core.errors import AccuracyWarning, InvalidInput
+from lowfold._core import errors
+from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Flag, Int, Null, Real
 from lowfold._core.operators import CentredGram, DenseOperator
 from lowfold._core.params import param, positional
@@ -29,14 +29,16 @@ from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
 from lowfold.kernels._tiles_on_device import placed_on_device
 from lowfold.lowrank._block_sums import column_means, jobs_of
 from lowfold.methods._base import Check, Method, fewer_components_than_points
+from lowfold.methods._estimator import check_fitted
 from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._in_blocks import InBlocks, always
-from lowfold.methods._input import FLOATS, AnySource, Reader
+from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, chooser, landmark_stages, through_landmarks
 from lowfold.methods._losses import Lowered, kernel_variance
 from lowfold.methods._parameters import MercerKernel, Solved
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, over_kernel_rows
+from lowfold.methods._reading_rows import read_rows
 from lowfold.methods._stages import Stages, tile_stages
 from lowfold.methods._telling import tell_few
 from lowfold.spectral._doors import largest
@@ -55,7 +57,7 @@ class KernelOrPoints(AnySource):
         if not _precomputed(method):
             return super().data(method, X, y)
         in_memory(X)
-        K = np.asarray(validate_data(method, X, dtype=FLOATS, order="C", ensure_min_samples=2))
+        K = np.asarray(read_rows(method, X, reset=True, least=2))
         if K.shape[0] != K.shape[1]:
             raise InvalidInput(f"a precomputed kernel must be square; got {K.shape[0]} rows and {K.shape[1]} columns")
         if np.abs(K - K.T).max() > UNEVEN * max(float(np.abs(K).max()), np.finfo(float).tiny):
@@ -65,7 +67,7 @@ class KernelOrPoints(AnySource):
     def queries(self, method: Any, X: Any) -> Queries:
         if not _precomputed(method):
             return super().queries(method, X)
-        return np.asarray(validate_data(method, X, reset=False, dtype=FLOATS, order="C"))
+        return np.asarray(read_rows(method, X, reset=False))
 
     def tags(self, method: Any, tags: Any) -> Any:
         tags.input_tags.pairwise = _precomputed(method)
@@ -205,12 +207,12 @@ class KernelPCA(MercerKernel, Landmarked, Solved, Method):  # type: ignore[misc]
     @property
     def eigenvectors_(self) -> Floats:
         """Of the centred kernel matrix, one column each, of length 1."""
-        check_is_fitted(self)
+        check_fitted(self)
         return np.asarray(self._extend.vectors)
 
     def gram(self) -> KernelOperator:
         """The operator H K H (K where `center` is False) of the training points, or the landmarks, rebuilt."""
-        check_is_fitted(self)
+        check_fitted(self)
         if self._trained.source is None:
             raise InvalidInput("a precomputed kernel matrix is not kept; its operator cannot be rebuilt")
         if isinstance(self._trained.source, Blocks):
@@ -231,7 +233,7 @@ def _tell_narrow(gamma: float, first: float, own: float, n: int) -> None:
             f"the kernel of KernelPCA has next to nothing off its diagonal (gamma = {gamma:.3g}; its first eigenvalue "
             f"is that of {first / own:.1f} points), so that every point is a direction of its own; use a smaller "
             "gamma, as the default, which is that of the median distance",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
 
 

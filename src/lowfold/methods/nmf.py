@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.errors import AccuracyWarning, InvalidInput
+from lowfold._core import errors
+from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, Real
 from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import block_slices, run_blocks
@@ -178,7 +179,7 @@ class NMF(AllComponents, Seeded, LinearMethod):
         warn(
             f"NMF had not come to rest after max_iter = {self.max_iter} steps (gradient {left:.1g}); raise "
             "max_iter or tol",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
 
     @property

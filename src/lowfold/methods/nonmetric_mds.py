@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import validate_data
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Function, Int, Null, Real, RealArray
@@ -25,11 +24,12 @@ from lowfold.methods._descent import Shepard, all_edges, random_start, start, st
 from lowfold.methods._dissimilarities import HasDissimilarities
 from lowfold.methods._fit import Data, Fit, Queries
 from lowfold.methods._given_start import GivenStart
-from lowfold.methods._input import FLOATS, AnySource, Reader
+from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._losses import Loss, Lowered
 from lowfold.methods._parameters import Distances, Seeded
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.stress import StressRow
+from lowfold.methods._reading_rows import read_rows
 from lowfold.methods._stages import Stage, Stages, read_stage
 from lowfold.optimize._isotonic import Ranking, majorise_ordinal
 from lowfold.optimize._loss_formulas import LossValue
@@ -70,10 +70,7 @@ def _similarities(method: Any, X: Any, *, reset: bool) -> AnyFloats:
     if issparse(X):
         raise InvalidInput("precomputed_similarity needs a dense matrix, NaN where unmeasured; got a sparse one")
     in_memory(X)
-    least = 2 if reset else 1
-    return np.asarray(
-        validate_data(method, X, reset=reset, dtype=FLOATS, ensure_all_finite=False, ensure_min_samples=least)
-    )
+    return np.asarray(read_rows(method, X, reset=reset, least=2 if reset else 1, finite=False))
 
 
 def _reversed(S: AnyFloats, similar: tuple[float, float]) -> AnyFloats:

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, Null, Real, check_limits
@@ -30,6 +29,7 @@ from lowfold.lowrank._scatter import Scatter, column_mean
 from lowfold.lowrank._sparse_axes import SparseScatter, sparse_axes
 from lowfold.lowrank._streaming import Moments
 from lowfold.methods._blocks import row_blocks
+from lowfold.methods._estimator import check_fitted
 from lowfold.methods._fit import Data, Fit, feature_rows
 from lowfold.methods._in_blocks import InBlocks
 from lowfold.methods._input import DenseOrSparseRows, Reader, read_points
@@ -121,7 +121,7 @@ class PCA(Solved, LinearMethod):
     @property
     def n_components_(self) -> int:
         """Number of output columns, as asked for or found."""
-        check_is_fitted(self)
+        check_fitted(self)
         return self._n_features_out
 
     @property
@@ -137,13 +137,13 @@ class PCA(Solved, LinearMethod):
     @property
     def noise_variance_(self) -> float:
         """Mean variance of the directions left out, by probabilistic PCA; 0 where none is."""
-        check_is_fitted(self)
+        check_fitted(self)
         left = min(self.n_samples_seen_, self.n_features_in_) - self.n_components_
         return max(self.total_variance_ - float(self.eigenvalues_.sum()), 0.0) / left if left > 0 else 0.0
 
     def score_samples(self, X: Any) -> Floats:
         """Log-likelihood of every row under probabilistic PCA: Gaussian, `noise_variance_` off the components."""
-        check_is_fitted(self)
+        check_fitted(self)
         rows: Any = feature_rows(self.reader.queries(self, X))
         mean, V = self._extend.mean, self._extend.W
         if isinstance(rows, SparseRows):
@@ -187,7 +187,7 @@ class PCA(Solved, LinearMethod):
 
     def reconstruct(self, X: Any, n_components: int | None = None) -> NDArray[np.floating]:
         """X as its first `n_components` components tell it (all fitted ones if None): mean + V_d V_d'(x - mean)."""
-        check_is_fitted(self)
+        check_fitted(self)
         d = self._n_features_out if n_components is None else n_components
         if not 0 <= d <= self._n_features_out:
             raise InvalidInput(f"n_components of reconstruct must be from 0 to {self._n_features_out}; got {d}")

@@ -79,6 +79,6 @@ def model_of(method: Any, params: Mapping[str, Any]) -> Any:
     name = entry_of(method).name
     cls: Any = method if isinstance(method, type) else type(method)
     for key in params:
-        if key not in cls._get_param_names():
-            raise InvalidInput(f"{name} has no parameter {key!r}; it has {', '.join(cls._get_param_names())}")
+        if key not in cls.parameters:
+            raise InvalidInput(f"{name} has no parameter {key!r}; it has {', '.join(cls.parameters)}")
     return cls(**params) if isinstance(method, type) else cls(**{**method.get_params(deep=False), **params})

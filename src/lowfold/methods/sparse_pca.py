@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from lowfold._core.errors import AccuracyWarning
+from lowfold._core import errors
 from lowfold._core.limits import Int, Real
 from lowfold._core.operators import DenseOperator
 from lowfold._core.params import param
@@ -77,7 +77,7 @@ class SparsePCA(AllComponents, LinearMethod):
         if not found.settled:
             warn(
                 f"SparsePCA had not come to rest after max_iter = {self.max_iter} steps; raise max_iter or tol",
-                AccuracyWarning,
+                errors.AccuracyWarning,
             )
         C = found.C
         empty = int((~C.any(axis=1)).sum())
@@ -85,7 +85,7 @@ class SparsePCA(AllComponents, LinearMethod):
             warn(
                 f"alpha = {self.alpha:g} leaves {empty} of {len(C)} components of SparsePCA without a loading, and "
                 "their coordinates are 0; use a smaller alpha, or columns of unit variance",
-                AccuracyWarning,
+                errors.AccuracyWarning,
             )
         inner = C @ C.T + self.ridge_alpha * np.eye(len(C))
         there = AffineMap(mean, C.T @ np.linalg.pinv(inner, hermitian=True), C)

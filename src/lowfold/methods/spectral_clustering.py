@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import qr
 from scipy.sparse import csr_array
-from sklearn.base import ClusterMixin
 
 from lowfold._core.errors import DisconnectedWarning, InvalidInput
 from lowfold._core.limits import Choice, Function, Int, Null, Real
@@ -54,7 +53,7 @@ def _at_most_n_clusters(method: Any, data: Data) -> None:
         )
 
 
-class SpectralClustering(ClusterMixin, Affinities, Symmetrized, Seeded, GraphMethod):
+class SpectralClustering(Affinities, Symmetrized, Seeded, GraphMethod):
     """Cut the graph where it is thinnest: clusters that no round shape has to fit.
 
     Minimising sum_C cut(C) / vol(C) over partitions is hard; relaxed, it is solved by the bottom eigenvectors of
@@ -83,6 +82,7 @@ class SpectralClustering(ClusterMixin, Affinities, Symmetrized, Seeded, GraphMet
     [0, 1]
     """
 
+    estimator_type: ClassVar[str | None] = "clusterer"
     stages: ClassVar[Stages] = walk_stages
     in_blocks: ClassVar[InBlocks] = always
     loss: ClassVar[Lowered] = Lowered(cut, "the relaxed cut tr(Y'LY), Y'DY = I, the constant included")
@@ -129,6 +129,10 @@ class SpectralClustering(ClusterMixin, Affinities, Symmetrized, Seeded, GraphMet
     on_shortcut: Any = fixed(default="ignore", init=False)
 
     checks: ClassVar[tuple[Check, ...]] = (*GraphMethod.checks[1:], _at_most_n_clusters)
+
+    def fit_predict(self, X: Any, y: Any = None) -> Ints:
+        """Fit and return the cluster of each point, `labels_`."""
+        return np.asarray(self.fit(X, y).labels_)
 
     def _needs(self) -> Needs:
         return Needs(symmetrize=self.symmetrize, apart=True)

@@ -12,7 +12,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.errors import AccuracyWarning, InvalidInput
+from lowfold._core import errors
+from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, Null, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.params import param
@@ -294,5 +295,5 @@ def _tell_constant(F: Floats) -> None:
             f"{len(constant)} of {F.shape[1]} coordinates of VectorDiffusionMaps are products of fields that are "
             "constant (or perpendicular) everywhere, as on flat data: they tell the degree of a point and no more; use "
             "select='independent'",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )

@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import scipy.fft
-import scipy.linalg
+import scipy  # its parts load when they are used
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput

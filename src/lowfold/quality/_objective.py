@@ -140,7 +140,7 @@ def _model(method: Any, d: int, params: dict[str, Any]) -> Any:
             raise InvalidInput(f"{', '.join(params)}: parameters go with a name or a class; this is a model already")
         return method
     cls: Any = method
-    width = next(name for name in ("n_components", "n_clusters") if name in cls._get_param_names())
+    width = next(name for name in ("n_components", "n_clusters") if name in cls.parameters)
     if params.get(width, d) != d:
         raise InvalidInput(f"{width} must be the number of columns of Y, {d}; got {params[width]!r}")
     return cls(**{**params, width: d})

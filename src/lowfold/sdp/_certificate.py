@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csc_array, csr_array, eye_array
 
-from lowfold._core.errors import AccuracyWarning
+from lowfold._core import errors
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
@@ -79,7 +79,7 @@ def _lowest(L: csr_array, w: Floats, k: int, run: Run | None) -> tuple[Floats, F
     operator = SparseOperator(L, psd=_positive(L, w), laplacian=bool((w >= 0).all()))
     null = np.ones((L.shape[0], 1))
     with warnings.catch_warnings():  # multiple eigenvalues are the rule here: 1 has the rank of K as its multiplicity
-        warnings.simplefilter("ignore", AccuracyWarning)
+        warnings.simplefilter("ignore", errors.AccuracyWarning)
         found = smallest(operator, k, null=null, run=Run(tol=EIGEN_TOL, n_jobs=jobs))
     residuals = np.linalg.norm(L @ found.vectors - found.vectors * found.values, axis=0)
     return found.values - residuals, found.vectors

@@ -31,7 +31,7 @@ def read_candidates(name: str, value: Any, model: Any) -> Grid | None:
     """One number or several, each checked against the method's limits; None where none were given."""
     if value is None:
         return None
-    if name not in model._get_param_names():
+    if name not in model.parameters:
         has = ", ".join(p for p in ("n_components", "n_neighbors", "scale", "perplexity", "gamma") if hasattr(model, p))
         raise InvalidInput(
             f"{type(model).__name__} has no parameter {name!r}; what can be chosen is {has or 'nothing'}"

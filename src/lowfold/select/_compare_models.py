@@ -109,7 +109,7 @@ def _named(
     if name in EXTERNAL:
         known: Sequence[str] = EXTERNAL[name].parameters
     else:
-        known = load(name)._get_param_names()
+        known = load(name).parameters
         for key in own:
             if key not in known:
                 raise InvalidInput(f"params: {name} has no parameter {key!r}; it has {', '.join(known)}")

@@ -228,7 +228,7 @@ def _distances(data: Dataset, rows: NDArray[np.int64]) -> Floats:
 
 def _tasks(method: str, shape: str, X: Floats, seed: int) -> dict[str, Task]:
     """Variant -> what to fit. "fewer" and "more" change the parameter that sets the size of neighbourhoods."""
-    known = load(method)._get_param_names()
+    known = load(method).parameters
     base: dict[str, Any] = {"n_components": 2, "random_state": seed}
     gamma = 1.0 / float(X.var(axis=0).sum())  # the inverse mean squared distance to the middle
     varied: tuple[str, tuple[float, ...]] | None = None

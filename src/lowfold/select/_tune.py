@@ -114,7 +114,7 @@ def _with(model: Any, params: dict[str, Any]) -> Any:
 
 
 def _choose(model: Any, asked: dict[str, Grid | None], trials: Trials, samples: list[Any]) -> Tuned:
-    known = model._get_param_names()
+    known = model.parameters
     params: dict[str, Any] = {}
     curves: list[Curve] = []
     reasons = [trials.words()]

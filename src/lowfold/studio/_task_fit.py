@@ -68,7 +68,7 @@ _MODULES = {"tsne": "openTSNE", "sdp": "clarabel", "amg": "pyamg", "ann": "faiss
 def build(name: str, params: dict[str, Any], square: bool) -> Any:
     """The unfitted model; its parameters are checked before anything is computed."""
     cls = method_class(name)
-    known = cls._get_param_names()
+    known = cls.parameters
     for key in params:
         if key not in known:
             raise InvalidInput(f"{name} has no parameter {key!r}; it has {', '.join(known)}")

@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from lowfold._core.errors import AccuracyWarning
+from lowfold._core import errors
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
@@ -37,7 +37,7 @@ def tell_far(name: str, trained: Trained, away: Floats, run: Run) -> None:
             f"{far} of {len(away)} new points are far from all that {name} was fitted on: up to "
             f"{np.nanmax(away) / gap:.2g} times the largest gap between a training point (of a sample) and its nearest "
             "other; their places are guesses. Were they scaled, and their columns ordered, as the training data?",
-            AccuracyWarning,
+            errors.AccuracyWarning,
         )
 
 

@@ -1,0 +1,70 @@
+"""X as a table of numbers: a plain array is looked at here, and whatever else people bring by scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lowfold._core.types import AnyFloats
+
+FLOATS = [np.float64, np.float32]
+
+
+def read_rows(
+    model: Any,
+    X: Any,
+    *,
+    reset: bool,
+    least: int = 1,
+    finite: bool | str = True,
+    sparse: bool = False,
+    nd: bool = False,
+) -> Any:
+    """Rows in C order, float32 where they came so and else float64; `reset` notes their columns, else they must agree.
+
+    `finite`: every value is; "allow-nan" lets gaps pass, False anything. `sparse` allows CSR, `nd` samples of several
+    axes. What is refused is refused in scikit-learn's words.
+    """
+    rows = _plain(X, least, finite, nd) if type(X) is np.ndarray else None
+    if rows is not None and _agree(model, rows, reset):
+        return rows
+    from sklearn.utils.validation import validate_data
+
+    return validate_data(
+        model,
+        X,
+        reset=reset,
+        dtype=FLOATS,
+        order="C",
+        accept_sparse="csr" if sparse else False,
+        allow_nd=nd,
+        ensure_min_samples=least,
+        ensure_all_finite=finite,
+    )
+
+
+def _plain(X: Any, least: int, finite: bool | str, nd: bool) -> AnyFloats | None:
+    """A plain array of numbers with which all is well, or None."""
+    if X.dtype.kind not in "fiub" or X.ndim < 2 or (X.ndim > 2 and not nd) or len(X) < least or 0 in X.shape:
+        return None
+    with np.errstate(over="ignore"):  # long doubles beyond float64 become infinite, and are refused for it
+        rows: AnyFloats = np.asarray(X, dtype=X.dtype if X.dtype in FLOATS else np.float64, order="C")
+    return rows if not finite or _finite(rows, gaps=finite == "allow-nan") else None
+
+
+def _finite(X: AnyFloats, *, gaps: bool) -> bool:
+    if gaps:
+        return not np.isinf(X).any()
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum())) or bool(np.isfinite(X).all())
+
+
+def _agree(model: Any, rows: AnyFloats, reset: bool) -> bool:
+    """Note the columns, which have no names; or say whether they are those of the fit."""
+    if reset:
+        model.n_features_in_ = rows.shape[1]
+        if hasattr(model, "feature_names_in_"):
+            del model.feature_names_in_
+        return True
+    return not hasattr(model, "feature_names_in_") and rows.shape[1] == getattr(model, "n_features_in_", rows.shape[1])
