@@ -53,15 +53,30 @@ def test_a_table_with_repeated_rows_and_outliers():
 
 
 def test_the_default_is_left_by_a_margin_only():
-    spread, allowed, failed = np.zeros(3), np.ones(3, dtype=bool), np.zeros(3, dtype=bool)
-    near, far = np.array([0.9, 0.9 + MARGIN / 2, 0.8]), np.array([0.9, 0.9 + 2 * MARGIN, 0.8])
-    assert _best(near, spread, allowed, failed, 0, most=True) == 0
-    assert _best(far, spread, allowed, failed, 0, most=True) == 1
-    assert _best(far, np.full(3, MARGIN), allowed, failed, 0, most=True) == 0  # within the spread of both
-    assert _best(far, spread, np.array([False, True, True]), failed, 0, most=True) == 1  # the default is refused
-    worse = np.array([0.9, 0.9 - 2 * MARGIN, 0.8])  # but far better than what is not: a few shortcuts harm it less
-    assert _best(worse, spread, np.array([False, True, True]), failed, 0, most=True) == 0
-    assert _best(near, spread, allowed, failed, None, most=False) == 1
+    allowed, failed = np.ones(3, dtype=bool), np.zeros(3, dtype=bool)
+    refused = np.array([False, True, True])
+
+    def scores(*means, noise=(0.0, 0.0, 0.0)):
+        return np.array(means)[:, None] + np.array(noise)
+
+    near, far = scores(0.9, 0.9 + MARGIN / 2, 0.8), scores(0.9, 0.9 + 2 * MARGIN, 0.8)
+    assert _best(near, allowed, failed, 0, most=True) == 0
+    assert _best(far, allowed, failed, 0, most=True) == 1
+    uneven = scores(0.9, 0.9 + 2 * MARGIN, 0.8, noise=(0.0, 5 * MARGIN, -5 * MARGIN))
+    assert _best(uneven, allowed, failed, 0, most=True) == 0  # within the spread of the best
+    assert _best(far, refused, failed, 0, most=True) == 1  # the default is refused
+    worse = scores(0.9, 0.9 - 2 * MARGIN, 0.8)  # but far better than what is not: a few shortcuts harm it less
+    assert _best(worse, refused, failed, 0, most=True) == 0
+    assert _best(near, allowed, failed, None, most=False) == 1
+
+
+def test_a_default_that_is_lost_on_some_subsamples_is_left():
+    """Its spread is its own fault, and does not count for it."""
+    scores = np.array([[0.47, 0.97, 0.96], [0.99, 0.99, 0.99]])
+    both, none = np.ones(2, dtype=bool), np.zeros(2, dtype=bool)
+    assert _best(scores, both, none, 0, most=False) == 1
+    assert _best(np.array([[0.97, np.nan, 0.96], [0.99, 0.99, 0.99]]), both, none, 0, most=False) == 1
+    assert _best(np.array([[0.47, 0.995, 0.96], [0.99, 0.99, 0.99]]), both, none, 0, most=False) == 0  # once better
 
 
 @pytest.mark.parametrize("seed", [84, 85])

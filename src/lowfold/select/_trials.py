@@ -27,7 +27,7 @@ from lowfold.spectral._held import held_columns
 from lowfold.spectral._types import REPEATED
 
 MEASURE = "mean of geodesic trustworthiness and continuity, up to a linear map"
-MARGIN = 0.005  # by which another candidate must be better than the default, and by the spread of both
+MARGIN = 0.005  # by which another candidate must be better than the default, on every subsample
 RANKS = 12  # neighbours whose ranks are compared
 SPARSE = 8  # neighbours of the graph that is the reference
 # Of an embedding in which a coordinate repeats the earlier ones or holds a few points: neighbours alone do not show it
@@ -133,9 +133,9 @@ class Trials:
     def curve(self, model: Any, name: str, grid: Grid) -> Curve:
         """The measure for every candidate on every subsample, and the best that is eligible.
 
-        The default of the method stays unless another is better by a margin. Where it is not among the candidates, of
-        numbers of neighbours as good as the best, within its spread, the largest: with more neighbours all that is
-        averaged over them is steadier, and what speaks against too many is checked before.
+        The default of the method stays unless another beats it on every subsample. Where it is not among the
+        candidates, of numbers of neighbours as good as the best, within its spread, the largest: with more neighbours
+        all that is averaged over them is steadier, and what speaks against too many is checked before.
         """
         refused: dict[Any, str] = {}
         scores = np.full((len(grid.values), len(self.samples)), np.nan)
@@ -153,7 +153,7 @@ class Trials:
         mean[failed], spread[failed] = np.nan, np.nan
         allowed = np.array([value not in refused for value in grid.values])
         usual = grid.values.index(grid.usual) if grid.usual in grid.values else None
-        chosen = grid.values[_best(mean, spread, allowed, failed, usual, most=name == "n_neighbors")]
+        chosen = grid.values[_best(counted, allowed, failed, usual, most=name == "n_neighbors")]
         if allowed.any():
             refused.pop(chosen, None)
         return Curve(name, grid.values, mean, spread, chosen, MEASURE, refused)
@@ -164,29 +164,32 @@ class Trials:
 
 
 def _best(
-    mean: Floats,
-    spread: Floats,
-    allowed: NDArray[np.bool_],
-    failed: NDArray[np.bool_],
-    usual: int | None,
-    *,
-    most: bool,
+    scores: Floats, allowed: NDArray[np.bool_], failed: NDArray[np.bool_], usual: int | None, *, most: bool
 ) -> int:
-    """The usual one unless the best that is eligible beats it by a margin; where it is not eligible itself, if it beats
-    that by a margin: a few shortcuts may harm less than fewer neighbours. Where there is none, with `most` the largest
-    within the spread of the best; else the first that could be fitted.
+    """The usual one unless the best that is eligible beats it; where it is not eligible itself, if it beats that: a few
+    shortcuts may harm less than fewer neighbours. Where there is none, with `most` the largest within the spread of the
+    best; else the first that could be fitted.
     """
     if not allowed.any():
         return int(np.argmin(failed)) if usual is None or failed[usual] else usual
-    scores = np.where(allowed, np.nan_to_num(mean, nan=-np.inf), -np.inf)
-    best = int(np.argmax(scores))
+    mean = np.where(allowed & ~failed, np.nan_to_num(scores).mean(axis=1), -np.inf)
+    best = int(np.argmax(mean))
     if usual is not None and not failed[usual]:
-        margin = max(MARGIN, spread[best] + spread[usual])
         if allowed[usual]:
-            return usual if scores[usual] >= scores[best] - margin else best
-        if mean[usual] >= scores[best] + margin:
+            return best if _beats(scores[best], scores[usual]) else usual
+        if _beats(scores[usual], scores[best]):
             return usual
-    return int(np.flatnonzero(scores >= scores[best] - spread[best])[-1]) if most else best
+    return int(np.flatnonzero(mean >= mean[best] - np.nanstd(scores[best]))[-1]) if most else best
+
+
+def _beats(new: Floats, old: Floats) -> bool:
+    """Whether one candidate is better than another on every subsample, by the margin and by its own spread.
+
+    The subsamples are the same for both. The spread of the old one does not count for it: a default that loses a
+    coordinate on every third subsample is no better for being so uneven. A subsample that could not be measured is
+    worth nothing.
+    """
+    return bool((np.nan_to_num(new) - np.nan_to_num(old)).min() > max(MARGIN, float(np.nanstd(new))))
 
 
 def _fit(model: Any, sample: Sample) -> Any | None:
