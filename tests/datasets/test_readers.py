@@ -136,8 +136,8 @@ def test_bad_options_and_paths(tmp_path):
         read_table(tmp_path)
     with pytest.raises(FileProblem, match=r"ending '\.xyz' is not known"):
         read(tmp_path / "a.xyz")
-    with pytest.raises(FileProblem, match="compressed"):
-        table(tmp_path, "1,2\n", name="a.csv.gz")
+    with pytest.raises(FileProblem, match=r"packed as \.zip"):
+        table(tmp_path, "1,2\n", name="a.csv.zip")
     with pytest.raises(FileProblem):
         read("bad\0name.csv")
     (tmp_path / "a.csv").write_text("1,2\n")

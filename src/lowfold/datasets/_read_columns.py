@@ -173,5 +173,8 @@ def _id_column(columns: list[Column], wanted: list[str], ids: bool | str, notice
     called = name in ID_NAMES or name.endswith("_id") or name.startswith("__index_level")
     if ids == "auto" and not called and not (np.diff(values) == 1).all():
         return None
-    notices.append(f"column {first.name!r} numbers the rows and is kept aside as ids; ids=False keeps it as data")
+    notices.append(
+        f"column {first.name!r} numbers the rows and is kept aside as ids; "
+        "ids=False (--read ids=false) keeps it as data"
+    )
     return first

@@ -1,4 +1,4 @@
-"""Parquet tables, by pyarrow (the extra "tables")."""
+"""Parquet and Feather tables, by pyarrow (the extra "tables")."""
 
 from __future__ import annotations
 
@@ -34,14 +34,33 @@ def read_parquet(
             rows, width = parquet.metadata.num_rows, parquet.metadata.num_columns
             require_room(path, 8 * rows * width, f"a table of {rows} x {width}")
             table = parquet.read()
-        if table.num_rows == 0 or table.num_columns == 0:
-            refuse(path, "holds no rows")
-        names = [str(name) for name in table.column_names]
-        if len(set(names)) < len(names):
-            refuse(path, "two columns have the same name")
-        columns = [_column(name, table.column(j), pa, path) for j, name in enumerate(names)]
-        whole = assemble(columns, source=str(path), label=label, ids=ids, missing=missing)
-    return whole
+        return _assembled(table, pa, path, label=label, ids=ids, missing=missing)
+
+
+def read_feather(
+    path: str | Path,
+    *,
+    label: str | Sequence[str] | None = None,
+    missing: Missing = "error",
+    ids: bool | str | Literal["auto"] = "auto",
+) -> Table:
+    """Read a Feather (Arrow) table; the parameters mean what they mean in `read_table`."""
+    pa = load_extra("pyarrow", "tables", "reading Feather")
+    feather = load_extra("pyarrow.feather", "tables", "reading Feather")
+    file = existing_file(path)
+    with parsing(path, "Feather file"):
+        require_room(path, file.stat().st_size, "the table")
+        return _assembled(feather.read_table(str(file)), pa, path, label=label, ids=ids, missing=missing)
+
+
+def _assembled(table: Any, pa: Any, path: str | Path, **options: Any) -> Table:
+    if table.num_rows == 0 or table.num_columns == 0:
+        refuse(path, "holds no rows")
+    names = [str(name) for name in table.column_names]
+    if len(set(names)) < len(names):
+        refuse(path, "two columns have the same name")
+    columns = [_column(name, table.column(j), pa, path) for j, name in enumerate(names)]
+    return assemble(columns, source=str(path), **options)
 
 
 def _column(name: str, values: Any, pa: Any, source: object) -> Column:

@@ -11,7 +11,7 @@ import io
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice
@@ -27,12 +27,12 @@ from lowfold.datasets._file_table import Table, numbered
 from lowfold.datasets._gaps import Missing, check_missing_option
 from lowfold.datasets._read_arrow import WORTH, arrow_columns
 from lowfold.datasets._read_columns import COMMA, MISSING, Column, as_float, assemble
+from lowfold.datasets._unpack import unpacked
 
 CHUNK = 5000
 FIRST_BELOW = 20  # rows that a first line with words and numbers is compared with
 FIRST = 200  # rows that show the kinds of the columns
 WIDE = 5_000  # columns from which pyarrow, which makes an array of each, takes longer than the csv module
-PACKED = {".gz", ".bz2", ".xz", ".lzma", ".zip", ".zst"}
 
 
 def read_table(
@@ -45,7 +45,7 @@ def read_table(
     ids: bool | str | Literal["auto"] = "auto",
     decimal: Literal["auto", ".", ","] = "auto",
 ) -> Table:
-    """Read a table of numbers from a text file; "-" reads CSV from standard input.
+    """Read a table of numbers from a text file, plain or packed (.gz, .bz2, .xz); "-" reads CSV from standard input.
 
     Columns that are not numeric are kept aside in `labels`. A column is what its first value is: a word further down in
     a column of numbers is an error that names row and column. Nothing else is guessed.
@@ -67,16 +67,14 @@ def read_table(
     _check_options(delimiter, header, missing, decimal)
     source = "standard input" if str(path) == "-" else str(path)
     text = _standard_input() if str(path) == "-" else None
-    file = None if text is not None else existing_file(path)
-    if file is not None and file.suffix.lower() in PACKED:
-        refuse(source, "is compressed; unpack it first")
-    with _opened(file, text, source) as stream:
-        look = _opening(stream, source, delimiter, header, decimal, file)
-    numbers = _all_numbers(file, text, look) if look.decimal == "." and not _worth_arrow(file, look) else None
-    if numbers is not None:
-        columns = [Column(name, "number", numbers[:, j]) for j, name in enumerate(look.names)]
-    else:
-        columns = _parsed(file, text, source, look, _kept_aside(label, ids))
+    with nullcontext(None) if text is not None else unpacked(existing_file(path), source) as file:
+        with _opened(file, text, source) as stream:
+            look = _opening(stream, source, delimiter, header, decimal, file)
+        numbers = _all_numbers(file, text, look) if look.decimal == "." and not _worth_arrow(file, look) else None
+        if numbers is not None:
+            columns = [Column(name, "number", numbers[:, j]) for j, name in enumerate(look.names)]
+        else:
+            columns = _parsed(file, text, source, look, _kept_aside(label, ids))
     notices = ["decimal commas: 1,5 is read as 1.5"] if look.decimal == "," and decimal == "auto" else []
     notices += [look.told] if look.told else []
     return assemble(columns, source=source, label=label, ids=ids, missing=missing, whole=numbers, notices=notices)

@@ -19,9 +19,10 @@ from lowfold.datasets._read_envi import read_envi
 from lowfold.datasets._read_h5ad import read_h5ad
 from lowfold.datasets._read_idx import read_idx
 from lowfold.datasets._read_images import image_files, read_images
-from lowfold.datasets._read_parquet import read_parquet
+from lowfold.datasets._read_parquet import read_feather, read_parquet
 from lowfold.datasets._read_table import read_table
 from lowfold.datasets._read_text import read_documents, term_frequencies
+from lowfold.datasets._unpack import kind_of
 from lowfold.datasets._write_table import write_table
 from lowfold.metrics._scales import scaling, standardized
 
@@ -30,6 +31,7 @@ __all__ = [
     "read",
     "read_documents",
     "read_envi",
+    "read_feather",
     "read_h5ad",
     "read_idx",
     "read_images",
@@ -50,6 +52,8 @@ BY_SUFFIX: dict[str, Callable[..., Table]] = {
     ".data": read_table,
     ".parquet": read_parquet,
     ".pq": read_parquet,
+    ".feather": read_feather,
+    ".arrow": read_feather,
     ".npy": read_npy,
     ".npz": read_npz,
     ".mat": read_mat,
@@ -57,18 +61,19 @@ BY_SUFFIX: dict[str, Callable[..., Table]] = {
     ".idx": read_idx,
     ".h5ad": read_h5ad,
 }
+SHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 IDX_NAME = re.compile(r"[.-]idx\d-ubyte(\.gz)?$")
 
 
 def read(path: str | Path, *, standardize: str | None = "none", blocks: bool | str = False, **options: Any) -> Table:
     """Read a table, an array, a cube, a folder of images or of texts: the ending of the name says which.
 
-    `options` are those of the reader that is chosen: `read_table` (.csv, .tsv, .txt, .data, "-" for standard input),
-    `read_parquet`, `read_npy`, `read_npz`, `read_mat`, `read_envi` (.hdr), `read_h5ad`, `read_idx` (.idx,
-    -idx3-ubyte[.gz]), `read_images` and `read_documents` (folders). `standardize` is "none", "unit" (every column less
-    its mean, over its standard deviation) or "robust" (median and quartiles); `Table.scaling` has what was used.
-    `missing`, for every kind of file, is "error", "keep", "drop" (rows with missing values are left out) or "mean"
-    (they are filled in).
+    `options` are those of the reader that is chosen: `read_table` (.csv, .tsv, .txt, .data, also packed as .csv.gz,
+    .bz2 or .xz, "-" for standard input), `read_parquet`, `read_feather`, `read_npy`, `read_npz`, `read_mat`,
+    `read_envi` (.hdr), `read_h5ad`, `read_idx` (.idx, -idx3-ubyte[.gz]), `read_images` and `read_documents`
+    (folders). `standardize` is "none", "unit" (every column less its mean, over its standard deviation) or "robust"
+    (median and quartiles); `Table.scaling` has what was used. `missing`, for every kind of file, is "error", "keep",
+    "drop" (rows with missing values are left out) or "mean" (they are filled in).
 
     With `blocks` nothing is read but the head of the file: X stays there, in blocks that methods work on one after the
     other (.npy, .parquet, .zarr, .h5; `variable` names one of several arrays, `columns` those of a Parquet file), or,
@@ -114,7 +119,12 @@ def _reader_for(path: str | Path) -> Callable[..., Table]:
         return read_images if image_files(file) else read_documents
     if IDX_NAME.search(file.name):
         return read_idx
-    if file.suffix.lower() not in BY_SUFFIX:
+    found = BY_SUFFIX.get(kind_of(file))
+    if found is None or (found is not read_table and kind_of(file) != file.suffix.lower()):
         known = ", ".join(BY_SUFFIX)
-        refuse(path, f"the ending {file.suffix!r} is not known; known are {known}; read_table reads any text")
-    return BY_SUFFIX[file.suffix.lower()]
+        sheet = "; save the sheet as CSV" if file.suffix.lower() in SHEETS else ""
+        words = (
+            f"the ending {file.suffix!r} is not known{sheet}; known are {known}, and of these texts with .gz, .bz2, .xz"
+        )
+        refuse(path, f"{words}; read_table reads any text")
+    return found
