@@ -79,10 +79,16 @@ def test_ranking_goes_by_the_sense_of_the_measure(found: Comparison) -> None:
 
 
 def test_the_table_in_words(found: Comparison) -> None:
-    lines = str(found).splitlines()
+    lines = str(found).splitlines()[: 1 + len(found)]
     assert lines[0].split()[:3] == ["method", "seconds", "MB"]
     assert len({len(line) for line in lines}) == 1
     assert [line.split()[0] for line in lines[1:]] == [row.name.split()[0] for row in found.ranking()]
+
+
+def test_what_methods_warn_of_stands_below_the_table(found: Comparison) -> None:
+    rows = tuple(replace(row, warnings=("6 edges are shortcuts",) if row.name != "PCA" else ()) for row in found)
+    below = str(replace(found, rows=rows)).splitlines()[1 + len(found) :]
+    assert below == [f"{', '.join(row.name for row in rows if row.name != 'PCA')}: 6 edges are shortcuts"]
 
 
 def test_json_holds_everything_and_is_never_overwritten(found: Comparison, tmp_path: Path) -> None:

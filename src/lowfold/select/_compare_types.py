@@ -171,7 +171,15 @@ class Comparison:
 
     def _notes(self) -> list[str]:
         failed = [f"{row.name}: {row.status}: {row.reason}" for row in self.rows if not row.done]
-        return [words for words in [*failed, self.sampling()] if words]
+        return [words for words in [*failed, *self._warned(), self.sampling()] if words]
+
+    def _warned(self) -> list[str]:
+        """What methods warned about, each once, with the names of all who did."""
+        told: dict[str, list[str]] = {}
+        for row in self.rows:
+            for words in row.warnings:
+                told.setdefault(words, []).append(row.name)
+        return [f"{', '.join(names)}: {words}" for words, names in told.items()]
 
     def __str__(self) -> str:
         lines = self._lines()
