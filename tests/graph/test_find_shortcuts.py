@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from lowfold import datasets
+from lowfold._core.run import Run
 from lowfold.graph._search import nearest
 from lowfold.graph._shortcuts import find_shortcuts, without_neighbors
 from lowfold.graph._source import Points
+from lowfold.graph._stars import stars
 from lowfold.graph._types import Graph
 from lowfold.metrics._resolve import resolve_metric
 
@@ -35,6 +37,34 @@ def test_swiss_roll_all_and_only_the_shortcuts(k):
         assert {tuple(e) for e in found.edges.tolist()} == truth
         seen += len(truth)
     assert seen > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "seed", "k"),
+    [("swiss_hole", 600, 1018, 10), ("swiss_hole", 600, 1025, 12), ("swiss_roll", 600, 1025, 10)],
+)
+def test_a_point_with_many_neighbours_on_another_sheet(name, n, seed, k):
+    """Its edges across share neighbours, so that none of them is doubtful alone; all of them, and no others."""
+    data = getattr(datasets, name)(n, random_state=seed)
+    graph = _neighbors(data.X, k).union()
+    T = data.coordinates
+    edges = graph.edges()
+    along = np.linalg.norm(T[edges[:, 0]] - T[edges[:, 1]], axis=1)
+    straight = np.linalg.norm(data.X[edges[:, 0]] - data.X[edges[:, 1]], axis=1)
+    truth = {tuple(e) for e in edges[along > 3 * straight].tolist()}
+    assert len(truth) > 3
+    assert {tuple(e) for e in find_shortcuts(graph, data.X).edges.tolist()} == truth
+
+
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_noise_makes_no_stars(seed):
+    rng = np.random.default_rng(seed)
+    P = rng.random((500, 2))
+    for X in (
+        np.column_stack([2 * P, 0.04 * rng.standard_normal(500)]),
+        np.column_stack([np.cos(3 * P[:, 0]), np.sin(3 * P[:, 0]), P[:, 1]]) + 0.03 * rng.standard_normal((500, 3)),
+    ):
+        assert len(stars(_neighbors(X, 8).union(), X, 2, Run())) == 0
 
 
 @pytest.mark.parametrize(

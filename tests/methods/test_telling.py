@@ -56,6 +56,20 @@ def test_repeated_coordinates_are_told_and_independent_ones_found(name):
     assert np.abs(found.inverse_transform(found.embedding_[:50]) - X[:50]).max() < 1e-9
 
 
+@pytest.mark.parametrize("seed", [961, 965])
+def test_a_shift_that_makes_harmonics_is_told(seed):
+    """The constant is larger than most distances: harmonics of the length come before the width."""
+    roll = datasets.swiss_roll(600, random_state=seed)
+    with pytest.warns(DependenceWarning, match="shift=None"):
+        shifted = lowfold.KernelIsomap(2).fit(roll.X)
+    assert _worse(shifted.embedding_, roll.coordinates) < 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plain = lowfold.Isomap(2).fit(roll.X)
+    assert plain.dependence_[1] < 0.5
+    assert _worse(plain.embedding_, roll.coordinates) > 0.95
+
+
 def test_a_coordinate_that_holds_three_points_is_told():
     rng = np.random.default_rng(5)
     X = np.vstack([rng.standard_normal((300, 4)), 0.1 * rng.standard_normal((3, 4)) + np.array([14.0, 0, 0, 0])])

@@ -2,7 +2,8 @@
 
 On a surface two neighbours have neighbours in common; the ends of an edge between sheets have few or none. So edges
 are ranked by what their ends share, which costs one merge of two rows each, and the doubtful ones are put to the test
-that decides: how long is the way without them? Where many lie side by side, `_bundles` tells them.
+that decides: how long is the way without them? Where many lie side by side, `_bundles` tells them; where a point has
+many of its neighbours on another sheet, `_stars`.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from lowfold.graph._detours import (
     tails_of,
     within_pieces,
 )
+from lowfold.graph._stars import stars
 from lowfold.graph._types import Graph, Neighbors
 
 DETOUR = 3.0  # ends so many times farther apart along the edges beyond doubt: perhaps a shortcut
@@ -77,15 +79,16 @@ def find_shortcuts(graph: Graph, X: AnyFloats | None = None, *, d: int = 2, run:
     first = doubtful[:SAMPLE]
     long = first[long_way(graph, sure, first, DETOUR, run)]
     hints = len(long) if X is None or len(long) == 0 else int(steep(graph, sure, X, long, d).sum())
-    if hints == 0:
+    across = long[:0] if X is None else stars(graph, X, d, run)
+    if hints == 0 and len(across) == 0:
         return Shortcuts.none(len(first))  # all cross gaps of the sample: a bundle of shortcuts would not
     beside = _beside(graph, sure, long, doubtful[SAMPLE:], tails[SAMPLE:], run)
-    few = _confirmed(graph, beside, X, d, run)
+    few = np.union1d(_confirmed(graph, beside, X, d, run), across)
     many = bundled(graph, X, d, SURE, run) if X is not None and (hints >= HINTS or len(few)) else few[:0]
     if len(few) == 0 and largest_bundle(graph, many) < BUNDLE:
         return Shortcuts.none(len(first))
     found = doubtful[long_way(graph, sure, doubtful, DETOUR, run)]
-    found = np.union1d(_confirmed(graph, found, X, d, run), many)
+    found = np.union1d(_confirmed(graph, found, X, d, run), np.union1d(many, across))
     return Shortcuts(ends_of(graph, found), len(doubtful))
 
 

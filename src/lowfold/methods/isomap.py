@@ -72,6 +72,7 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
     landmarks_ : array of indices, or None
     landmark_error_ : float or None; half of the landmarks, placed by the others alone: how far off, relative
     shift_ : float, the constant that was added
+    dependence_ : array (n_components,), share of each coordinate's variance that the earlier ones tell
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces
     residual_, gap_, solver_ : what the solve was worth
 
@@ -117,6 +118,10 @@ class Isomap(Symmetrized, Landmarked, GraphMethod):
         "G is positive semidefinite; a bound of it that needs two solves; or a number.",
     )
     learned: ClassVar[Mapping[str, LearnedMetric]] = {"geodesic": geodesic_distances}
+    ways_out: ClassVar[tuple[str, str] | None] = (
+        "look at these rows, and leave them out if they are mistakes",
+        "errors of the geodesics, or a shift, make such coordinates: use shift=None, LTSA, or more n_components",
+    )
     alone: ClassVar[bool] = False
     default_landmarks: ClassVar[int | None] = None
 
