@@ -82,7 +82,7 @@ class SpectralClustering(Affinities, Symmetrized, Seeded, GraphMethod):
     [0, 1]
     """
 
-    estimator_type: ClassVar[str | None] = "clusterer"
+    _estimator_type: ClassVar[str | None] = "clusterer"
     stages: ClassVar[Stages] = walk_stages
     in_blocks: ClassVar[InBlocks] = always
     loss: ClassVar[Lowered] = Lowered(cut, "the relaxed cut tr(Y'LY), Y'DY = I, the constant included")
