@@ -23,6 +23,7 @@ know_former_names(SCIKIT_LEARN)
 _PLACES = {
     "cite": "lowfold.methods.citations",
     "compare": "lowfold.select",
+    "diagnose": "lowfold.quality",
     "fit_anndata": "lowfold.apps.anndata",
     "isomap_guarantee": "lowfold.methods.isomap",
     "load": "lowfold.methods.files",

@@ -64,6 +64,7 @@ from lowfold.methods.symmetric_sne import SymmetricSNE as SymmetricSNE
 from lowfold.methods.tsne import TSNE as TSNE
 from lowfold.methods.vector_diffusion_maps import VectorDiffusionMaps as VectorDiffusionMaps
 from lowfold.methods.weighted_mds import WeightedMDS as WeightedMDS
+from lowfold.quality import diagnose as diagnose
 from lowfold.select import compare as compare
 from lowfold.select import tune as tune
 

@@ -141,3 +141,14 @@ def test_shortcuts_and_kernel_are_the_same(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(found[0][0]) > 0
     for first, second in zip(*found, strict=True):
         assert np.array_equal(first, second)
+
+
+def test_small_tasks_wait_for_loops_only_when_there_were_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "_spared", Counter())
+    monkeypatch.setattr(jit, "_loaded", {})
+    monkeypatch.setattr(jit, "ready", lambda module: True)
+    assert [jit.spares("some._loops", 2) for _ in range(4)] == [True, True, False, False]
+    monkeypatch.setattr(jit, "ready", lambda module: False)
+    assert jit.spares("some._loops", 0), "they would have to be compiled"
+    monkeypatch.setattr(jit, "_loaded", {"some._loops": None})
+    assert not jit.spares("some._loops", 10)

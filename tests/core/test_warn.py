@@ -85,3 +85,8 @@ def test_kinds_are_public_and_can_be_filtered() -> None:
             lowfold.Isomap(1, n_neighbors=4).fit(pieces)
         warnings.filterwarnings("ignore", category=errors.DisconnectedWarning)
         lowfold.Isomap(1, n_neighbors=4).fit(pieces)
+
+
+def test_code_without_a_module_hears_it_too() -> None:
+    with pytest.warns(RepairWarning, match="mended"):
+        exec("tell('mended', kind)", {"tell": warn, "kind": RepairWarning})

@@ -404,7 +404,7 @@ def test_scipy_gives_the_same_bits_where_nothing_is_compiled(seed: int, monkeypa
     graph = Graph.from_edges(70, edges, rng.random(len(edges)) + 0.01)
     rows = graph.indptr, graph.indices, graph.lengths
     ours = [shortest_paths(*rows), shortest_paths(*rows, [3, 9], [1, 2, 5])]
-    monkeypatch.setattr("lowfold.graph._paths.ready", lambda module: False)
+    monkeypatch.setattr("lowfold.graph._paths.spares", lambda module, patience: True)
     monkeypatch.setattr("lowfold.graph._paths.sweep", None)  # would not be reached
     assert np.array_equal(shortest_paths(*rows), ours[0])
     assert np.array_equal(shortest_paths(*rows, [3, 9], [1, 2, 5]), ours[1])
@@ -429,7 +429,7 @@ def test_a_small_graph_without_loops_has_their_bits(monkeypatch: pytest.MonkeyPa
     graph = coo_array(([0.3, 0.3, 1.7, 1.7, 0.9, 0.9], ([0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2])), shape=(5, 5)).tocsr()
     arrays = (graph.indptr, graph.indices, graph.data)
     seeds = ([0, 2, 2, 5], [0, 3, 1, 4, 2], [0.7, 0.2, 0.1, 0.4, 5.0])
-    monkeypatch.setattr(paths_module, "ready", lambda module: False)
+    monkeypatch.setattr(paths_module, "spares", lambda module, patience: True)
     for targets in (None, [3, 0, 4, 1]):
         found = paths_module.seeded_paths(*arrays, *seeds, targets)
         assert_array_equal(found, paths_module.seeded_paths(*arrays, *seeds, targets, method="dijkstra"))

@@ -70,6 +70,7 @@ def test_the_table_is_the_registry() -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore::lowfold._core.errors.LowfoldWarning")
 @pytest.mark.filterwarnings("ignore:Can't check dok sparse matrix:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* does not inherit from `sklearn.base.BaseEstimator`:UserWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.EstimatorCheckFailedWarning")
 @pytest.mark.timeout(60)

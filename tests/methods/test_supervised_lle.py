@@ -133,6 +133,7 @@ def test_float32_threads_and_hard_data() -> None:
 
 @pytest.mark.filterwarnings("ignore::lowfold._core.errors.LowfoldWarning")
 @pytest.mark.filterwarnings("ignore:Can't check dok sparse matrix:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* does not inherit from `sklearn.base.BaseEstimator`:UserWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.EstimatorCheckFailedWarning")
 @pytest.mark.timeout(60)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -125,6 +126,15 @@ def test_a_callback_stops_a_fit_and_leaves_it_unfitted(name: str) -> None:
     assert not hasattr(model, "embedding_")
     assert seen.down == 1
     assert model.set_callbacks().fit(np.abs(X)).embedding_.shape == (60, 2)
+
+
+@pytest.mark.extra("sklearn.callback")
+@pytest.mark.parametrize("given", [{"beta_loss": "kullback-leibler"}, {"alpha_W": 0.01}])
+def test_every_loss_of_nmf_can_be_stopped(given: dict[str, Any]) -> None:
+    model = lowfold.NMF(2, **given).set_callbacks(Recorder(stop_at="nonnegative parts"))
+    with pytest.raises(Stopped, match="'nonnegative parts' of NMF"):
+        model.fit(np.abs(X))
+    assert not hasattr(model, "embedding_")
 
 
 @pytest.mark.extra("sklearn.callback")

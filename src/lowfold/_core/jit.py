@@ -198,8 +198,17 @@ def loops_for(module: str, n: int) -> Any:
     n counts points, or features where they are more. Both give the same results, to the bit: what was loaded before
     changes time alone.
     """
-    if n <= SMALL and module not in _loaded:
-        _spared[module] += 1
-        if _spared[module] <= PATIENCE or not ready(module):
-            return importlib.import_module(module.replace("_loops", "_plain"))
+    if n <= SMALL and spares(module):
+        return importlib.import_module(module.replace("_loops", "_plain"))
     return compiled(module)
+
+
+def spares(module: str, patience: int = PATIENCE) -> bool:
+    """Whether a small task does without these loops: they are not loaded, and it is among the first `patience` such.
+
+    Always where they would have to be compiled.
+    """
+    if module in _loaded:
+        return False
+    _spared[module] += 1
+    return _spared[module] <= patience or not ready(module)

@@ -242,7 +242,7 @@ def check_limits(
     """
     for name, value in values.items():
         allowed = limits[name]
-        if not any(limit.allows(value) for limit in allowed):
+        if allowed and not any(limit.allows(value) for limit in allowed):  # none: of a user's own class
             words = " or ".join(limit.words() for limit in allowed)
             shown = repr(value) if len(repr(value)) <= 80 else f"{type(value).__name__} {repr(value)[:60]}..."
             plain = isinstance(value, (str, int, float, type(None)))

@@ -90,9 +90,11 @@ class Declared:
         }
         for name, value in own.items():  # a class attribute as well: models saved before it existed have the default
             setattr(cls, name, value.value if isinstance(value, _Fixed) else value.default)
-        cls.parameters = _merged(cls)
+        written = _written(cls)
+        cls.parameters = _merged(cls) if written is None else _signed(written, _merged(cls))
         cls.limits = {name: parameter.limits for name, parameter in cls.parameters.items()}
-        cls.__init__ = _constructor(cls)  # type: ignore[method-assign]
+        if written is None:
+            cls.__init__ = _constructor(cls)  # type: ignore[method-assign]
         if "__doc__" in vars(cls) and cls.__doc__:
             cls.__doc__ = _documented(inspect.cleandoc(cls.__doc__), cls.parameters)
 
@@ -115,6 +117,19 @@ def _merged(cls: type[Declared]) -> dict[str, Param]:
             if value is not None:
                 found[name] = value
     return dict(sorted(found.items(), key=lambda item: not item[1].positional))
+
+
+def _written(cls: type[Declared]) -> Callable[..., None] | None:
+    """The constructor that a user's class, or one of its bases, wrote by hand, as classes of scikit-learn do."""
+    found = next((vars(base)["__init__"] for base in cls.__mro__[:-1] if "__init__" in vars(base)), None)
+    return None if found is None or hasattr(found, "__signature__") else found  # ours says its signature
+
+
+def _signed(constructor: Callable[..., None], known: Mapping[str, Param]) -> dict[str, Param]:
+    """The parameters that a constructor written by hand has; those that are known keep their limits."""
+    signed = list(inspect.signature(constructor).parameters.values())[1:]
+    named = [p for p in signed if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    return {p.name: replace(known.get(p.name, Param(None, (), "")), default=p.default) for p in named}
 
 
 def _constructor(cls: type[Declared]) -> Callable[..., None]:

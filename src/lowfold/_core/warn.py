@@ -21,7 +21,7 @@ def warn(message: str, category: type[Warning]) -> None:
         category,
         filename=frame.f_code.co_filename,
         lineno=frame.f_lineno,
-        module=frame.f_globals.get("__name__"),
+        module=frame.f_globals.get("__name__", "<string>"),  # None, as of code that is run by `exec`, would silence it
         registry=frame.f_globals.setdefault("__warningregistry__", {}),  # "once per line" counts by the user's line
     )
 

@@ -24,7 +24,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra as csgraph_dijkstra
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.jit import ready
+from lowfold._core.jit import spares
 from lowfold._core.parallel import Progress, block_slices, run_blocks
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._dijkstra import checked_vertices
@@ -41,6 +41,7 @@ RENUMBERED = 8  # searches from which it pays to renumber the vertices for them,
 # different orders: on a Swiss roll 64 took twice as long in sweeps, in a cube of four dimensions a third.
 SCATTERED, LONG = 256, 50
 SMALL = 2_000  # vertices for which SciPy's Dijkstra takes less time than compiling
+QUICK = 2  # graphs of half as many by SciPy, 0.1 s each: then loading compiled loops, 0.3 s, pays
 
 
 def shortest_paths(
@@ -252,7 +253,7 @@ def _solve(task: Task, out: AnyFloats) -> AnyFloats:
 
 
 def _by_scipy(task: Task, out: AnyFloats) -> bool:
-    """A small graph by SciPy's Dijkstra, where our loops would have to be compiled first; whether it was done.
+    """A small graph by SciPy's Dijkstra, where our loops would have to be loaded or compiled; whether it was done.
 
     Lengths are whole numbers, so that its sums are exact and have the same bits.
     """
@@ -261,7 +262,7 @@ def _by_scipy(task: Task, out: AnyFloats) -> bool:
     plain = task.method == "auto" and task.units.dtype.kind == "f" and task.limit == np.inf
     if n > SMALL or not plain or not len(lengths) or not (lengths.min() > 0 and lengths.max() < np.inf):
         return False
-    if ready("lowfold.graph._heap_loops"):
+    if not spares("lowfold.graph._heap_loops", QUICK if n <= SMALL // 2 else 0):
         return False
     matrix = csr_array((lengths, task.edges.indices, task.edges.indptr), shape=(n, n))
     ends, place = np.unique(seeds.indices, return_inverse=True)

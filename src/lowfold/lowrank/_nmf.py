@@ -30,6 +30,24 @@ FLAT = 2e-4
 BETA, GROWTH, BOUND_GROWTH, CUT = 0.5, 1.01, 1.005, 1.5
 
 
+@dataclass(frozen=True)
+class Penalty:
+    """l1 |A| + l2 / 2 |A|^2 of a factor A >= 0."""
+
+    l1: float = 0.0
+    l2: float = 0.0
+
+    def twice(self, A: Floats) -> float:
+        return 2 * self.l1 * float(A.sum()) + self.l2 * float(np.vdot(A, A)) if self != FREE else 0.0
+
+    def square(self, Q: Floats) -> Floats:
+        """Q of the gradient Q A - R with this penalty."""
+        return Q + self.l2 * np.eye(len(Q)) if self.l2 else Q
+
+
+FREE = Penalty()
+
+
 @dataclass(frozen=True, eq=False)
 class _Blocks:
     """The rows of X in blocks, and the sum of their squares."""
@@ -50,6 +68,7 @@ def nonnegative_factors(
     W: Floats,
     H: Floats,
     *,
+    penalties: tuple[Penalty, Penalty] = (FREE, FREE),
     tol: float,
     max_iter: int,
     n_jobs: int | None = None,
@@ -57,18 +76,23 @@ def nonnegative_factors(
 ) -> tuple[Floats, Floats, int]:
     """W (n, k), H (k, D) and the steps taken, from a start; X (n, D) is a float64 array or a sparse matrix.
 
+    `penalties` of W and of H are lowered with half the squared error.
+
     Ends when the squared error falls by less in a step, mean of five, than the share `tol` of it, or than FLAT of that
     share of all squares: rows that factor nearly exactly fall on and on, from a thousandth of the data to less.
     """
-    rows = _Blocks.of(X)
-    W = np.ascontiguousarray(W.T)
+    rows, (of_W, of_H) = _Blocks.of(X), penalties
+    # A plain step before all: from a start, which is far off, to be carried on beyond leads to poorer minima.
+    W, _, WtX, WtW = _coordinates(rows, np.ascontiguousarray(W.T), W.T, H, of_W, 0.0, n_jobs, sweeps=1)
+    H = swept(H, of_H.square(WtW), WtX - of_H.l1, 1)
     beyond_W, beyond_H = W, H
     beta, bound = BETA, 1.0
     errors: list[float] = []
-    for step in range(1, max_iter + 1):
-        new_W, beyond_W, YtX, YtY = _coordinates(rows, beyond_W, W, beyond_H, beta, n_jobs)
-        new_H = swept(beyond_H, YtY, YtX, SWEEPS)
+    for step in range(2, max_iter + 1):
+        new_W, beyond_W, YtX, YtY = _coordinates(rows, beyond_W, W, beyond_H, of_W, beta, n_jobs)
+        new_H = swept(beyond_H, of_H.square(YtY), YtX - of_H.l1, SWEEPS)
         error = rows.square - 2 * float((YtX * new_H).sum()) + float((YtY * (new_H @ new_H.T)).sum())
+        error += of_W.twice(beyond_W) + of_H.twice(new_H)
         if error <= ROUNDING * rows.square:
             return new_W.T, new_H, step
         if errors and error > errors[-1]:  # from here again, less far; near the end rounding alone lets it rise
@@ -89,15 +113,22 @@ def nonnegative_factors(
 
 
 def _coordinates(
-    rows: _Blocks, start: Floats, W: Floats, H: Floats, beta: float, n_jobs: int | None
+    rows: _Blocks,
+    start: Floats,
+    W: Floats,
+    H: Floats,
+    penalty: Penalty,
+    beta: float,
+    n_jobs: int | None,
+    sweeps: int = SWEEPS,
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """W lowered from `start`, Y beyond it by `beta` of the way from the old W, Y'X and Y'Y."""
     k, D = H.shape
-    HHt, new, Y = H @ H.T, np.empty_like(W), np.empty_like(W)
+    Q, new, Y = penalty.square(H @ H.T), np.empty_like(W), np.empty_like(W)
 
     def term(part: slice) -> Floats:
         X = rows.rows[part.start // ROWS]
-        here = swept(start[:, part], HHt, np.ascontiguousarray((X @ H.T).T), SWEEPS)
+        here = swept(start[:, part], Q, np.ascontiguousarray((X @ H.T).T) - penalty.l1, sweeps)
         beyond = here + beta * (here - W[:, part])
         new[:, part], Y[:, part] = here, np.maximum(beyond, 0.0, out=beyond)
         return np.hstack([(X.T @ beyond.T).T, beyond @ beyond.T])
@@ -109,6 +140,7 @@ def _coordinates(
 def swept(A: Floats, Q: Floats, R: Floats, sweeps: int) -> Floats:
     """A >= 0 with gradient Q A - R lowered: its rows in turn are set to their exact minimum, `sweeps` times."""
     A = A.copy()
+    A[(np.diag(Q) == 0) & (R < 0).all(axis=1)] = 0.0  # of a part that is gone: its penalty alone is left
     for _ in range(sweeps):
         for c in np.flatnonzero(np.diag(Q) > 0):
             step = R[c] - Q[c] @ A

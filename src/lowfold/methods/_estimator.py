@@ -8,7 +8,9 @@ needs its own classes (tags, tables, views, callbacks) loads it when it is asked
 from __future__ import annotations
 
 import sys
+from abc import abstractmethod
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -22,8 +24,8 @@ LONGEST = 60  # characters of a value in the text of a model; an array is told b
 
 def setting(name: str, default: Any) -> Any:
     """scikit-learn's setting of that name; the default where it is not loaded, so that nobody can have changed it."""
-    sklearn = sys.modules.get("sklearn")
-    return default if sklearn is None else sklearn.get_config().get(name, default)
+    asked = getattr(sys.modules.get("sklearn"), "get_config", None)  # another thread may be importing it at this moment
+    return default if asked is None else asked().get(name, default)
 
 
 def check_fitted(model: Any) -> None:
@@ -55,25 +57,20 @@ def in_container(model: Any, answer: Any, X: Any) -> Any:
     return _wrap_data_with_container("transform", answer, X, model)
 
 
-def _lent(name: str) -> Callable[..., Any]:
-    """scikit-learn's own method of that name, which works on any estimator; loaded when it is called."""
-
-    def lent(self: Any, *args: Any, **kwargs: Any) -> Any:
-        from sklearn.base import BaseEstimator
-
-        return getattr(BaseEstimator, name)(self, *args, **kwargs)
-
-    return lent
+def learned(name: str) -> bool:
+    """Whether the name is that of a fitted attribute, by scikit-learn's rule."""
+    return name.endswith("_") and not name.startswith("_")
 
 
 class Estimator(Declared):
     """What scikit-learn's pipelines, searches, `clone`, `set_output`, callbacks and views ask of an estimator."""
 
-    estimator_type: ClassVar[str | None] = None
+    _estimator_type: ClassVar[str | None] = None  # scikit-learn's word for what it is, beside a transformer
     _sklearn_auto_wrap_output_keys: ClassVar[set[str]] = {"transform"}  # what scikit-learn asks: `set_output` is kept
 
-    _get_params_html = _lent("_get_params_html")
-    _get_fitted_attr_html = _lent("_get_fitted_attr_html")
+    @abstractmethod
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is a fit to ask for anything."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; with `deep` those of estimators among them as well, as name__parameter."""
@@ -109,13 +106,18 @@ class Estimator(Declared):
         return self
 
     def __repr__(self) -> str:
-        every = not setting("print_changed_only", default=True)
+        every, values = not setting("print_changed_only", default=True), self.get_params(deep=False)
         shown = [
             f"{name}={_short(value)}"
-            for name in sorted(self.parameters)
-            if every or not _same(value := getattr(self, name), self.parameters[name].default)
+            for name, value in values.items()
+            if every or not _same(value, self.parameters[name].default)
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
+
+    def __dir__(self) -> list[str]:
+        """Names to choose from; without those of a fitted model before there is one."""
+        names, fitted = list(super().__dir__()), self.__sklearn_is_fitted__()
+        return [name for name in names if fitted or not learned(name)]
 
     # Loaded when asked for ------------------------------------------------------------------------------------------
 
@@ -123,7 +125,7 @@ class Estimator(Declared):
         from sklearn.utils import Tags, TargetTags, TransformerTags
 
         return Tags(
-            estimator_type=self.estimator_type,
+            estimator_type=self._estimator_type,
             target_tags=TargetTags(required=False),
             transformer_tags=TransformerTags(preserves_dtype=["float64", "float32"]),
         )
@@ -150,6 +152,20 @@ class Estimator(Declared):
 
         callback_support().set_callbacks(self, *callbacks)
         return self
+
+    def _get_params_html(self, *args: Any, **kwargs: Any) -> Any:
+        from sklearn.base import BaseEstimator
+
+        return BaseEstimator._get_params_html(self, *args, **kwargs)
+
+    def _get_fitted_attr_html(self, *args: Any, **kwargs: Any) -> Any:
+        """What the fit has left; what a property would compute, as Isomap's matrix of distances, is not shown."""
+        from sklearn.base import BaseEstimator
+
+        stored = SimpleNamespace(**{name: value for name, value in vars(self).items() if learned(name)})
+        shown = BaseEstimator._get_fitted_attr_html(stored, *args, **kwargs)
+        shown.estimator_class = type(self)  # whose docstring has the words
+        return shown
 
     def _repr_html_inner(self) -> str:
         from sklearn.utils import estimator_html_repr
@@ -183,9 +199,8 @@ def _names_out(model: Any, input_features: Any) -> NDArray[np.object_]:
 
 
 def _same(value: Any, default: Any) -> bool:
-    if value is default:
-        return True
-    return type(value) is type(default) and not isinstance(value, np.ndarray) and bool(value == default)
+    """As scikit-learn compares them: NaN is NaN, and no array is asked whether it is true."""
+    return value is default or repr(value) == repr(default)
 
 
 def _short(value: Any) -> str:

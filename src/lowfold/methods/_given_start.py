@@ -28,3 +28,18 @@ class GivenStart(Method):
     def fit_transform(self, X: Any, y: Any = None, init: Any = None) -> NDArray[np.floating]:
         """Embed X and return a copy of `embedding_`."""
         return self.fit(X, y, init).embedding_.copy()
+
+    def get_metadata_routing(self) -> Any:
+        """That `fit` takes `init` where `set_fit_request` asked for it."""
+        asked = vars(self).get("_metadata_request")
+        request = super().get_metadata_routing() if asked is None else asked
+        if asked is None:
+            request.fit.add_request(param="init", alias=None)
+        return request
+
+    def set_fit_request(self, *, init: bool | str | None) -> Self:
+        """Let pipelines hand `init` on to `fit`, or not; of scikit-learn's metadata routing."""
+        request = self.get_metadata_routing()
+        request.fit.add_request(param="init", alias=init)
+        self._metadata_request = request
+        return self

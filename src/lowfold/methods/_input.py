@@ -36,7 +36,8 @@ from lowfold.metrics._sparse import sparse_metric
 
 LARGE = 2**22  # values that are looked at by several threads
 TABLES = ("transform", "fit_transform")  # whose answers `set_output` makes tables
-ANSWERING = ("fit", "fit_transform", "transform", "inverse_transform", "predict", "score_samples", "score")
+FITTING = ("fit", "fit_transform", "fit_predict")
+ANSWERING = (*FITTING, "transform", "inverse_transform", "predict", "score_samples", "score")
 
 
 def answer_in_kind(cls: type) -> None:

@@ -31,17 +31,18 @@ def read_rows(
         return rows
     from sklearn.utils.validation import validate_data
 
-    return validate_data(
-        model,
-        X,
-        reset=reset,
-        dtype=FLOATS,
-        order="C",
-        accept_sparse="csr" if sparse else False,
-        allow_nd=nd,
-        ensure_min_samples=least,
-        ensure_all_finite=finite,
-    )
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large or no number is refused in words
+        return validate_data(
+            model,
+            X,
+            reset=reset,
+            dtype=FLOATS,
+            order="C",
+            accept_sparse="csr" if sparse else False,
+            allow_nd=nd,
+            ensure_min_samples=least,
+            ensure_all_finite=finite,
+        )
 
 
 def _plain(X: Any, least: int, finite: bool | str, nd: bool) -> AnyFloats | None:

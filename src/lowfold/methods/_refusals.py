@@ -41,7 +41,8 @@ def _not_two_axes(X: Any) -> None:
             f"X is a Series of {len(X)} values, and a row is a point. Reshape your data: X.to_frame() for {len(X)} "
             "points of one feature"
         )
-    if np.isscalar(X) and not isinstance(X, (str, bytes)):
+    single = np.isscalar(X) or (isinstance(X, np.ndarray) and X.ndim == 0)
+    if single and not isinstance(X, (str, bytes)):
         raise InvalidInput(
             f"X is a single number ({X}), and a row is a point. Reshape your data: [[{X}]] is one point of one feature"
         )
@@ -115,7 +116,8 @@ def _where(X: Any, wrong: Callable[[Any], Any]) -> str:
         count, size, first = len(bad), A.nnz, (A.row[bad[:1]], A.col[bad[:1]])
     else:
         try:
-            values = np.asarray(X, dtype=np.float64)
+            with np.errstate(over="ignore"):
+                values = np.asarray(X, dtype=np.float64)
         except (TypeError, ValueError):
             return ""
         at = np.nonzero(wrong(values))

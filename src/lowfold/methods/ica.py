@@ -8,7 +8,6 @@ X --PCA, whiten--> Z --rotation to independence--> W --> sources Z W'
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,12 +16,13 @@ from lowfold._core import errors
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, Real
 from lowfold._core.operators import DenseOperator
+from lowfold._core.parallel import Progress
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
 from lowfold.lowrank._component_count import components_to_compute
-from lowfold.lowrank._independent import infomax, least_dependent, spacing_entropy
+from lowfold.lowrank._independent import fast_ica, infomax, least_dependent, spacing_entropy
 from lowfold.lowrank._principal import principal_axes
 from lowfold.lowrank._scatter import Scatter
 from lowfold.methods._fit import Data, Fit
@@ -65,7 +65,7 @@ class ICA(AllComponents, Seeded, LinearMethod):
     algorithm: str = param(
         "fastica",
         Choice(("fastica", "infomax", "mutual_information")),
-        "scikit-learn's FastICA (parallel); extended Infomax by natural gradient, maximum likelihood "
+        "FastICA, all sources at once; extended Infomax by natural gradient, maximum likelihood "
         "for sources with heavy or light tails; or the least sum of marginal entropies over rotations "
         "of pairs, slow for many components.",
     )
@@ -93,8 +93,8 @@ class ICA(AllComponents, Seeded, LinearMethod):
             found = int((values > NO_VARIANCE * values[0]).sum())
             raise InvalidInput(f"ICA needs n_components directions with variance; X has only {found}")
         whiten = axes.V / np.sqrt(values)
-        with run.stage(f"rotation ({self.algorithm})"):
-            W, steps = self._rotation(project(X, mean, whiten, run), run)
+        with run.stage(f"rotation ({self.algorithm})") as progress:
+            W, steps = self._rotation(project(X, mean, whiten, run), run, progress)
         unmix, mixing = whiten @ W.T, (axes.V * np.sqrt(values)) @ np.linalg.inv(W)
         size = project(X, mean, unmix, run).std(axis=0)
         order = np.argsort(-np.linalg.norm(mixing * size, axis=0), kind="stable")
@@ -111,29 +111,18 @@ class ICA(AllComponents, Seeded, LinearMethod):
         }
         return Fit(Y, None, None, there, there, extra)
 
-    def _rotation(self, Z: Floats, run: Run) -> tuple[Floats, int]:
+    def _rotation(self, Z: Floats, run: Run, progress: Progress) -> tuple[Floats, int]:
         if self.algorithm == "fastica":
-            return self._fastica(Z, run)
-        if self.algorithm == "infomax":
-            W, steps, rested = infomax(Z, max_iter=self.max_iter, tol=self.tol)
+            start = run.rng.standard_normal((Z.shape[1], Z.shape[1]))
+            found = fast_ica(Z, start, self.fun, max_iter=self.max_iter, tol=self.tol, progress=progress)
+        elif self.algorithm == "infomax":
+            found = infomax(Z, max_iter=self.max_iter, tol=self.tol, progress=progress)
         else:
-            W, steps, rested = least_dependent(Z, max_iter=self.max_iter)
+            found = least_dependent(Z, max_iter=self.max_iter, progress=progress)
+        W, steps, rested = found
         if not rested:
             self._warn()
         return W, steps
-
-    def _fastica(self, Z: Floats, run: Run) -> tuple[Floats, int]:
-        from sklearn.decomposition import FastICA
-        from sklearn.exceptions import ConvergenceWarning
-
-        seed = int(run.rng.integers(0, 2**31))
-        model = FastICA(whiten=False, fun=self.fun, max_iter=self.max_iter, tol=self.tol, random_state=seed)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", ConvergenceWarning)
-            model.fit(Z)
-        if any(issubclass(w.category, ConvergenceWarning) for w in caught):
-            self._warn()
-        return np.asarray(model.components_, dtype=np.float64), int(model.n_iter_)
 
     def _warn(self) -> None:
         warn(

@@ -6,7 +6,6 @@ X >= 0 --coordinate descent--> H >= 0 --least squares with y >= 0 for each row--
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -29,7 +28,9 @@ from lowfold.graph._types import Neighbors
 from lowfold.lowrank._block_nmf import lowered
 from lowfold.lowrank._block_sums import added, jobs_of
 from lowfold.lowrank._component_count import components_to_compute
-from lowfold.lowrank._nmf import gradient_left, nonnegative_factors
+from lowfold.lowrank._divergence_nmf import divergent_factors, divergent_rows
+from lowfold.lowrank._nmf import Penalty, gradient_left, nonnegative_factors, swept
+from lowfold.lowrank._nmf_start import nonnegative_start
 from lowfold.lowrank._nonnegative_rows import nonnegative_rows
 from lowfold.lowrank._scatter import Scatter
 from lowfold.lowrank._sparse_axes import SparseScatter
@@ -48,10 +49,15 @@ ROWS, ENTRIES = 1024, 2**24  # rows of a block at most, and their numbers: spars
 BATCH = 10_000  # rows in blocks whose parts are the start for all
 EXCHANGES = 10  # of every part between zero and above in a row's coordinates: then rounding goes round in circles
 UPDATES = 200  # of a new row's coordinates, where no closed form is at hand
+BETAS = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
+
+
+def _beta(loss: str | float) -> float:
+    return BETAS[loss] if isinstance(loss, str) else float(loss)
 
 
 def _plain_squares(model: Any) -> str:
-    plain = model.beta_loss == "frobenius" and model.alpha_W == 0 and model.alpha_H == 0
+    plain = _beta(model.beta_loss) == 2 and model.alpha_W == 0 and model.alpha_H == 0
     return "" if plain else "beta_loss='frobenius' without penalties is a sum over rows; the others hold all of them"
 
 
@@ -59,7 +65,7 @@ class NMF(AllComponents, Seeded, LinearMethod):
     """Each row as a sum of parts: x ~ y H with y >= 0 and H >= 0, minimising ||X - Y H||_F.
 
     Parts can only be added, never subtracted, so they tend to be local (parts of faces, topics of texts).
-    Coordinate descent, extrapolated, finds H from scikit-learn's start; the coordinates of any row, old or new, are its
+    Coordinate descent, extrapolated, finds H from singular vectors; the coordinates of any row, old or new, are its
     least squares solution with y >= 0, which is unique up to H and found exactly. X must not be negative.
 
     Attributes
@@ -86,7 +92,7 @@ class NMF(AllComponents, Seeded, LinearMethod):
         "frobenius",
         Choice(("frobenius", "kullback-leibler", "itakura-saito")),
         Real(),
-        "What is minimised: squared errors, or a divergence, for counts and for spectra (X above 0); lowered by "
+        "What is minimised: squared errors, or a divergence, for counts and for spectra (X above 0), lowered by "
         "multiplicative updates then. A number is the beta of its family, in which these are 2, 1 and 0.",
     )
     alpha_W: float = param(0.0, Real(0), "Penalty of the coordinates, times the number of features.")  # noqa: N815
@@ -138,35 +144,43 @@ class NMF(AllComponents, Seeded, LinearMethod):
         return Fit(np.empty((0, len(H))), None, None, there, there, extra, normal=normal, keeps_rows=False)
 
     def _parts(self, X: NDArray[np.floating], run: Run) -> tuple[Floats, Floats, int]:
-        from sklearn import decomposition
-
         A: Any = X.csr if isinstance(X, SparseRows) else X
-        # scikit-learn fills the start with the mean of X, and stops relative to it: of values near 10,000 after 2 steps
-        size = float(A.max()) or 1.0
-        plain = self.beta_loss == "frobenius" and self.alpha_W == 0 and self.alpha_H == 0
-        model = decomposition.NMF(
-            components_to_compute(self.n_components, *X.shape),
-            init=self.init,
-            max_iter=1 if plain else self.max_iter,
-            tol=self.tol,
-            beta_loss=self.beta_loss,
-            solver=_solver(self.beta_loss),
-            alpha_W=self.alpha_W,
-            alpha_H=self.alpha_H,
-            l1_ratio=self.l1_ratio,
-            random_state=int(run.rng.integers(0, 2**31)),
-        )
+        beta, k = _beta(self.beta_loss), components_to_compute(self.n_components, *X.shape)
+        if beta <= 0 and (zeros := int(np.prod(A.shape) - np.count_nonzero(A.data if X is not A else A))):
+            raise InvalidInput(
+                f"beta_loss={self.beta_loss!r} needs X above 0, and {zeros:,} of its values are 0; add a small "
+                "constant, or use beta_loss='kullback-leibler'"
+            )
+        size = float(A.max()) or 1.0  # the start and where the steps end are relative to it
         A = A.astype(np.float64) / size
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # its test divides by the first step, which may be zero: see _judge
-            W = model.fit_transform(A)
-        H, steps = np.asarray(model.components_, dtype=np.float64), int(model.n_iter_)
-        if plain and self.max_iter > 1:  # scikit-learn's start and first step, then fewer than it would take
-            tol, left = STILL * self.tol, self.max_iter - 1
-            with run.stage("nonnegative parts") as progress:
-                W, H, steps = nonnegative_factors(A, W, H, tol=tol, max_iter=left, n_jobs=run.n_jobs, progress=progress)
-            steps += 1
-        return W, H * size, steps
+        W, H = nonnegative_start(A, k, self.init, run)
+        options: dict[str, Any] = {"max_iter": self.max_iter, "n_jobs": run.n_jobs}
+        options["penalties"] = self._penalties(X.shape[0], X.shape[1], size)
+        with run.stage("nonnegative parts") as progress:
+            if beta == 2:
+                W, H, steps = nonnegative_factors(A, W, H, tol=STILL * self.tol, progress=progress, **options)
+            else:
+                W, H, steps = divergent_factors(A, W, H, beta, tol=self.tol, progress=progress, **options)
+        if self.alpha_W == 0 and self.alpha_H == 0:
+            return W, H * size, steps
+        self._tell_empty(H)
+        return W * np.sqrt(size), H * np.sqrt(size), steps
+
+    def _penalties(self, n: int, D: int, size: float) -> tuple[Penalty, Penalty]:
+        """Of W and of H, as X / size has to have them, so that both factors times the root of `size` are those of X."""
+        root, loss = np.sqrt(size), size ** _beta(self.beta_loss)  # by which the factors and the loss are smaller
+        plain = _penalty(self.alpha_W * D, self.l1_ratio), _penalty(self.alpha_H * n, self.l1_ratio)
+        of_W, of_H = (Penalty(p.l1 * root / loss, p.l2 * size / loss) for p in plain)
+        return of_W, of_H
+
+    def _tell_empty(self, H: Floats) -> None:
+        empty = int((~H.any(axis=1)).sum())
+        if empty:
+            warn(
+                f"alpha_W = {self.alpha_W:g} and alpha_H = {self.alpha_H:g} leave {empty} of {len(H)} parts of NMF "
+                "empty, and their coordinates are 0; use smaller penalties, or X divided by its largest value",
+                errors.AccuracyWarning,
+            )
 
     def _judge(self, X: NDArray[np.floating], Y: Floats, H: Floats) -> None:
         """Warn where the gradient in H, as far as H >= 0 lets it act, is not small against Y'X."""
@@ -209,8 +223,8 @@ def _coordinate_sums(block: AnyFloats, start: int, there: NonnegativeRow, jobs: 
     return Y.sum(axis=0), Y.T @ Y, _distance(block, Y, there.H) ** 2
 
 
-def _solver(loss: str | float) -> str:
-    return "cd" if loss == "frobenius" else "mu"
+def _penalty(alpha: float, l1_ratio: float) -> Penalty:
+    return Penalty(alpha * l1_ratio, alpha * (1 - l1_ratio))
 
 
 def _distance(X: Any, Y: Floats, H: Floats) -> float:
@@ -235,7 +249,7 @@ def _active_set(A: Floats, b: Floats) -> Any:
 class NonnegativeRow(Extension):
     """y >= 0 minimising |x - y H|, exactly (an active set), row by row; back x = y H.
 
-    With another loss or a penalty the minimum is approached by a fixed number of scikit-learn's updates.
+    With another loss or a penalty the minimum is approached by a fixed number of updates.
     """
 
     H: Floats
@@ -254,7 +268,7 @@ class NonnegativeRow(Extension):
     def rows(self, X: AnyFloats, run: Run, W: Floats | None = None) -> Floats:
         """The coordinates of every row of X; W has them nearly, where a descent found them."""
         if not self.plain:
-            return self._updated(X)
+            return self._updated(X, run)
         out = np.empty((len(X), len(self.H)))
         parts = block_slices(len(X), max(1, min(ROWS, ENTRIES // X.shape[1])))
         # H' = Q R: the same minimum of |Q'x - R y|, in as many rows as there are parts instead of features
@@ -275,28 +289,16 @@ class NonnegativeRow(Extension):
     @property
     def plain(self) -> bool:
         """Least squares without a penalty."""
-        return self.loss == "frobenius" and self.alpha == 0.0
+        return _beta(self.loss) == 2 and self.alpha == 0.0
 
-    def _updated(self, X: AnyFloats) -> Floats:
-        from sklearn.decomposition import non_negative_factorization
-
-        A: Any = X.csr if isinstance(X, SparseRows) else X
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # tol=0 is asked for: no row's answer depends on the others
-            return np.asarray(
-                non_negative_factorization(
-                    A.astype(np.float64),
-                    H=self.H,
-                    n_components=len(self.H),
-                    update_H=False,
-                    beta_loss=self.loss,
-                    solver=_solver(self.loss),
-                    alpha_W=self.alpha,
-                    l1_ratio=self.l1_ratio,
-                    tol=0.0,
-                    max_iter=UPDATES,
-                )[0]
-            )
+    def _updated(self, X: AnyFloats, run: Run) -> Floats:
+        A: Any = (X.csr if isinstance(X, SparseRows) else X).astype(np.float64)
+        penalty = _penalty(self.alpha * X.shape[1], self.l1_ratio)
+        if _beta(self.loss) != 2:
+            options: dict[str, Any] = {"penalty": penalty, "steps": UPDATES, "n_jobs": run.n_jobs}
+            return divergent_rows(A, self.H, _beta(self.loss), **options)
+        R = np.ascontiguousarray(np.asarray(A @ self.H.T).T) - penalty.l1
+        return swept(np.zeros_like(R), penalty.square(self.H @ self.H.T), R, UPDATES).T
 
     def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
         return np.asarray(coordinates @ self.H)
