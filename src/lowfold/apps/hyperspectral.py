@@ -20,13 +20,14 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, Limits, check_limits
 from lowfold._core.memory import require
 from lowfold._core.random import generator
+from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
 from lowfold.apps._cube import Cube
 from lowfold.apps._models import model_of
 from lowfold.datasets._write_envi import write_envi
-from lowfold.lowrank._k_means import k_means
 from lowfold.lowrank._streaming import Moments
+from lowfold.methods.spectral_clustering import k_means
 from lowfold.metrics._pairwise import pairwise
 
 LINEAR = ("pca", "mnf")
@@ -169,7 +170,7 @@ def cluster_map(
     check_limits("cluster_map", {"n_clusters": n_clusters}, {"n_clusters": (Int(1),)})
     cube = cube.cube if isinstance(cube, Features) else cube
     rows = _sampled(cube, sample, random_state)
-    centers = k_means(rows, n_clusters, n_init=n_init, rng=generator(random_state)).centers
+    centers = k_means(rows, n_clusters, n_init, Run(rng=generator(random_state)))[1]
     out = np.full(cube.shape[:2], -1, dtype=np.int64)
     for part, used, block in cube.blocks():
         out[part][used] = np.argmin(pairwise(block[used], centers), axis=1) if used.any() else -1

@@ -17,7 +17,6 @@ from lowfold.graph._search import trim
 from lowfold.graph._source import Points, Source
 from lowfold.graph._types import Neighbors
 from lowfold.kernels._patches import Patches, geometry_of
-from lowfold.lowrank._k_means import k_means
 from lowfold.methods._neighborhood import hung_on_first
 
 
@@ -104,5 +103,7 @@ def _labels(source: Source, clusters: Any) -> Ints:
         raise InvalidInput(f"clusters must be at most the number of points, {source.n}; got {clusters}")
     if not isinstance(source, Points) or source.metric.feature_map is None:
         raise InvalidInput("K-means needs points; with distances pass clusters as one label per point")
-    X = np.asarray(source.features(), dtype=np.float64)
-    return k_means(X, int(clusters), n_init=4, rng=np.random.default_rng(0)).labels
+    from sklearn.cluster import KMeans
+
+    means = KMeans(int(clusters), n_init=4, random_state=0)
+    return np.asarray(means.fit_predict(source.features()), dtype=np.int64)

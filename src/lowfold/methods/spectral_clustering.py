@@ -6,6 +6,7 @@ X --neighbours--> graph --weights--> W --Laplacian--> L u = lambda D u --bottom 
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +28,6 @@ from lowfold.graph._components import components
 from lowfold.graph._source import AFFINITY
 from lowfold.graph._weights import Weights, laplacian, normalized_laplacian
 from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
-from lowfold.lowrank._k_means import k_means
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
@@ -168,8 +168,7 @@ class SpectralClustering(Affinities, Symmetrized, Seeded, GraphMethod):
     def _assigned(self, rows: Floats, run: Run) -> tuple[Ints, Floats]:
         without_twin(run, "the assignment of clusters", "it has no twin on the device")
         if self.assign_labels == "kmeans":
-            found = k_means(rows, rows.shape[1], n_init=self.n_init, rng=run.rng, n_jobs=run.n_jobs)
-            return found.labels, found.centers
+            return k_means(rows, rows.shape[1], self.n_init, run)
         if self.assign_labels == "discretize":
             turn = discrete_turn(rows, run)
             return np.asarray(np.argmax(unit_rows(rows) @ turn, axis=1), dtype=np.int64), turn.T
@@ -255,6 +254,17 @@ def unit_rows(vectors: Floats) -> Floats:
     """Rows of length 1; those of zeros stay."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(length > 0, length, 1.0))
+
+
+def k_means(rows: Floats, n: int, n_init: int, run: Run) -> tuple[Ints, Floats]:
+    """Labels and centres; fewer distinct rows than clusters leave the clusters beyond them empty."""
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # says that rows coincide, as they do for components
+        model = KMeans(n, n_init=n_init, random_state=int(run.rng.integers(2**31))).fit(rows)
+    return model.labels_.astype(np.int64), model.cluster_centers_
 
 
 def pivoted_turn(rows: Floats) -> Floats:
