@@ -208,13 +208,13 @@ class LandmarkMVU(Seeded, GraphMethod):
         )
 
     def _tell(self, rebuilt: float) -> None:
-        """Warn where the mean of all points rebuilds them better than the landmarks do; NaN where there are no points."""
+        """Warn where the mean rebuilds the points better than the landmarks do; NaN where there are none."""
         if rebuilt > 1:
             convex = "" if self.weights == "convex" else "weights='convex', "
             plain = "" if self.transform_rule == "lsq" else "transform_rule='lsq', "
             warn(
                 f"LandmarkMVU: the landmarks rebuild the points with an error of {rebuilt:.2g} "
-                f"(reconstruction_error_), where their mean has 1; use {plain}{convex}more landmarks, or leave outliers out",
+                f"(reconstruction_error_), where their mean has 1; use {plain}{convex}more landmarks, or no outliers",
                 errors.AccuracyWarning,
             )
 

@@ -21,7 +21,7 @@ from lowfold.kernels._patches import geometry_of
 from lowfold.sdp._program import Form, RankOne, complement
 
 # Of the mean eigenvalue of the pairs' sum g g': a direction with less is loose. Surfaces have 1e-3; tables in two
-# clouds 1e-5 or more where a pair joins these, and 1e-7 or less where none does: the clouds are then 10^4 spreads apart.
+# clouds 1e-5 or more where a pair joins these, and 1e-7 or less where none does: they are then 10^4 spreads apart.
 LOOSE = 1e-6
 WELL = 0.5  # of the most that any edge holds a loose direction: among these the shortest is as good, and the surest
 
