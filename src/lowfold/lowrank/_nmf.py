@@ -66,7 +66,8 @@ def nonnegative_factors(
     beta, bound = BETA, 1.0
     errors: list[float] = []
     for step in range(1, max_iter + 1):
-        new_W, beyond_W, YtX, YtY = _coordinates(rows, beyond_W, W, beyond_H, beta, n_jobs)
+        share = beta if errors else 0.0  # a start says nothing about where to go on
+        new_W, beyond_W, YtX, YtY = _coordinates(rows, beyond_W, W, beyond_H, share, n_jobs)
         new_H = swept(beyond_H, YtY, YtX, SWEEPS)
         error = rows.square - 2 * float((YtX * new_H).sum()) + float((YtY * (new_H @ new_H.T)).sum())
         if error <= ROUNDING * rows.square:
@@ -75,7 +76,7 @@ def nonnegative_factors(
             beyond_W, beyond_H, error = W, H, errors[-1]
             bound, beta = beta, beta / CUT
         else:
-            beyond_H = np.maximum(new_H + beta * (new_H - H), 0.0)
+            beyond_H = np.maximum(new_H + share * (new_H - H), 0.0)
             bound = min(1.0, BOUND_GROWTH * bound)
             beta = min(bound, GROWTH * beta)
             W, H = new_W, new_H
@@ -108,13 +109,13 @@ def _coordinates(
 
 def swept(A: Floats, Q: Floats, R: Floats, sweeps: int) -> Floats:
     """A >= 0 with gradient Q A - R lowered: its rows in turn are set to their exact minimum, `sweeps` times."""
-    A = A.copy()
+    A, alive = A.copy(), np.flatnonzero(np.diag(Q) > 0)
+    curved = Q[alive, alive][:, None]
+    others, alone = Q[alive] / curved, R[alive] / curved
+    others[np.arange(len(alive)), alive] = 0.0  # a_c = max(0, (r_c - sum of q_cj a_j over the others) / q_cc)
     for _ in range(sweeps):
-        for c in np.flatnonzero(np.diag(Q) > 0):
-            step = R[c] - Q[c] @ A
-            step /= Q[c, c]
-            step += A[c]
-            np.maximum(step, 0.0, out=A[c])
+        for c, row, least in zip(alive, others, alone, strict=True):
+            np.maximum(least - row @ A, 0.0, out=A[c])
     return A
 
 

@@ -7,7 +7,7 @@ X >= 0 --coordinate descent--> H >= 0 --least squares with y >= 0 for each row--
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +30,7 @@ from lowfold.lowrank._block_nmf import lowered
 from lowfold.lowrank._block_sums import added, jobs_of
 from lowfold.lowrank._component_count import components_to_compute
 from lowfold.lowrank._nmf import gradient_left, nonnegative_factors
+from lowfold.lowrank._nmf_start import nonnegative_start
 from lowfold.lowrank._nonnegative_rows import nonnegative_rows
 from lowfold.lowrank._scatter import Scatter
 from lowfold.lowrank._sparse_axes import SparseScatter
@@ -138,16 +139,29 @@ class NMF(AllComponents, Seeded, LinearMethod):
         return Fit(np.empty((0, len(H))), None, None, there, there, extra, normal=normal, keeps_rows=False)
 
     def _parts(self, X: NDArray[np.floating], run: Run) -> tuple[Floats, Floats, int]:
+        A: Any = X.csr if isinstance(X, SparseRows) else X
+        # the start is filled with the mean of X, which is far from the parts where values are near 10,000
+        size = float(A.max()) or 1.0
+        k = components_to_compute(self.n_components, *X.shape)
+        A = A.astype(np.float64) / size
+        if self.beta_loss != "frobenius" or self.alpha_W != 0 or self.alpha_H != 0:
+            W, H, steps = self._updated(A, k, run)
+            return W, H * size, steps
+        with run.stage("nonnegative parts") as progress:
+            rows = SparseRows(A) if isinstance(X, SparseRows) else A
+            W, H = nonnegative_start(rows, k, self.init, replace(run, solver="auto", verbose=False))
+            tol, jobs = STILL * self.tol, run.n_jobs
+            W, H, steps = nonnegative_factors(A, W, H, tol=tol, max_iter=self.max_iter, n_jobs=jobs, progress=progress)
+        return W, H * size, steps
+
+    def _updated(self, A: Any, k: int, run: Run) -> tuple[Floats, Floats, int]:
+        """Other losses and penalties, by scikit-learn's updates."""
         from sklearn import decomposition
 
-        A: Any = X.csr if isinstance(X, SparseRows) else X
-        # scikit-learn fills the start with the mean of X, and stops relative to it: of values near 10,000 after 2 steps
-        size = float(A.max()) or 1.0
-        plain = self.beta_loss == "frobenius" and self.alpha_W == 0 and self.alpha_H == 0
         model = decomposition.NMF(
-            components_to_compute(self.n_components, *X.shape),
+            k,
             init=self.init,
-            max_iter=1 if plain else self.max_iter,
+            max_iter=self.max_iter,
             tol=self.tol,
             beta_loss=self.beta_loss,
             solver=_solver(self.beta_loss),
@@ -156,17 +170,10 @@ class NMF(AllComponents, Seeded, LinearMethod):
             l1_ratio=self.l1_ratio,
             random_state=int(run.rng.integers(0, 2**31)),
         )
-        A = A.astype(np.float64) / size
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # its test divides by the first step, which may be zero: see _judge
             W = model.fit_transform(A)
-        H, steps = np.asarray(model.components_, dtype=np.float64), int(model.n_iter_)
-        if plain and self.max_iter > 1:  # scikit-learn's start and first step, then fewer than it would take
-            tol, left = STILL * self.tol, self.max_iter - 1
-            with run.stage("nonnegative parts") as progress:
-                W, H, steps = nonnegative_factors(A, W, H, tol=tol, max_iter=left, n_jobs=run.n_jobs, progress=progress)
-            steps += 1
-        return W, H * size, steps
+        return W, np.asarray(model.components_, dtype=np.float64), int(model.n_iter_)
 
     def _judge(self, X: NDArray[np.floating], Y: Floats, H: Floats) -> None:
         """Warn where the gradient in H, as far as H >= 0 lets it act, is not small against Y'X."""
