@@ -104,15 +104,15 @@ def restricted(model: Any, kernel: Any) -> np.ndarray:
 
 
 def restricted_to_kernels(model: Any, kernel: Any) -> np.ndarray:
-    """The smallest of F'LF a = lambda F'DF a for the features F of the Gram matrix, centred with the degrees."""
+    """The smallest of F'LF a = lambda F'DF a, F the leading axes of the Gram matrix's features, centred with D."""
     import scipy.linalg
 
     values, U = np.linalg.eigh(model.gram().dense())
     kept = values > model.reg * values[-1]
     F = U[:, kept] * np.sqrt(values[kept])
     F = F - model.degrees_ @ F / model.degrees_.sum()
-    Q, s, _ = np.linalg.svd(F, full_matrices=False)  # the constant may have been among the features
-    F = Q[:, s > 1e-9 * s[0]]
+    root = np.sqrt(model.degrees_)[:, None]
+    F = np.linalg.svd(root * F, full_matrices=False)[0][:, : model.rank_] / root
     _, A = scipy.linalg.eigh(F.T @ kernel.apply(F), (F * model.degrees_[:, None]).T @ F)
     return F @ A[:, : model.embedding_.shape[1]]
 
@@ -502,6 +502,7 @@ CONTRACT: dict[str, Case] = {
             "weights": "binary",
             "scale": 0.5,
             "n_eigenvectors": 20,
+            "energy": 0.9,
             "reg": 1e-2,
         },
         rebuild=restricted_to_kernels,

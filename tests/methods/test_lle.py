@@ -165,6 +165,10 @@ def test_when_the_ridge_applies() -> None:
     assert np.allclose(fit(reg_when="k>d"), fit())
     assert np.allclose(fit(reg_when="never"), fit(reg=0))
     assert not np.allclose(fit(), fit(reg=0))
+    assert lowfold.LLE(2, n_neighbors=3, on_disconnected="largest").fit(X[:8]).embedding_.shape == (8, 2)  # d + 1
+    many = lambda **kw: lowfold.LLE(2, n_neighbors=9, **kw).fit(X).kernel().dense()  # noqa: E731
+    assert np.allclose(many(reg_when="k>D"), many())  # more neighbours than features: the ridge picks, without a word
+    assert not np.allclose(many(), many(reg=0.1))
 
 
 def hand_made() -> Neighbors:

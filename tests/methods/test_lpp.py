@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -63,7 +65,7 @@ def test_transform_is_exactly_linear(name: str) -> None:
 def test_more_features_than_points_and_dependent_features(name: str) -> None:
     rng = np.random.default_rng(5)
     wide = rng.random((20, 50))
-    model = getattr(lowfold, name)(2, **({} if name == "KernelLPP" else {"energy": 1})).fit(wide)
+    model = getattr(lowfold, name)(2, energy=1).fit(wide)
     assert model.rank_ >= 19
     assert np.allclose(model.transform(wide), model.embedding_)
     X = roll(6, 150)
@@ -98,8 +100,8 @@ def test_energy_keeps_directions_of_noise_out() -> None:
 def test_an_invertible_kernel_gives_laplacian_eigenmaps(seed: int) -> None:
     X = roll(seed)
     free = lowfold.LaplacianEigenmaps(3, n_neighbors=12, scale="mean").fit(X)
-    model = lowfold.KernelLPP(3, gamma=0.5, n_neighbors=12).fit(X)
-    assert model.rank_ == len(X)
+    model = lowfold.KernelLPP(3, gamma=0.5, n_neighbors=12, energy=1).fit(X)
+    assert model.rank_ == len(X) - 1  # the constant is left out
     assert np.allclose(model.eigenvalues_, free.eigenvalues_)  # the constant does not appear
     assert np.allclose(np.abs(model.embedding_), np.abs(free.embedding_), atol=1e-7)
     K = np.exp(-0.5 * np.square(X[:, None] - X[None]).sum(axis=2))
@@ -118,11 +120,30 @@ def test_a_linear_kernel_gives_lpp(seed: int) -> None:
 
 def test_few_eigenvectors_of_the_kernel_are_enough_for_smooth_functions() -> None:
     X = roll(3, 500)
-    whole = lowfold.KernelLPP(2, gamma=0.02, n_neighbors=10).fit(X)
-    part = lowfold.KernelLPP(2, gamma=0.02, n_neighbors=10, n_eigenvectors=150).fit(X)
+    whole = lowfold.KernelLPP(2, gamma=0.02, n_neighbors=10, energy=1).fit(X)
+    part = lowfold.KernelLPP(2, gamma=0.02, n_neighbors=10, n_eigenvectors=150, energy=1).fit(X)
     assert part.rank_ == 150
     assert np.abs(np.corrcoef(whole.embedding_[:, 0], part.embedding_[:, 0])[0, 1]) > 0.98
     assert np.all(part.eigenvalues_ >= whole.eigenvalues_ - 1e-9)
+
+
+def new_points_right(seed: int, energy: float | None) -> float:
+    """Share of new points whose nearest one, of groups with heavy tails, is of their group."""
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(0, 4, 500)
+    X = 3 * rng.normal(size=(4, 8))[kind] + 0.5 * rng.standard_t(1.5, size=(500, 8))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", lowfold.errors.AccuracyWarning)  # single points, which the tails have
+        model = lowfold.KernelLPP(3, energy=energy).fit(X[:350])
+    far = np.linalg.norm(model.transform(X[350:])[:, None] - model.embedding_[None], axis=2)
+    return float((kind[:350][far.argmin(axis=1)] == kind[350:]).mean())
+
+
+def test_functions_of_a_kernel_do_not_follow_the_noise() -> None:
+    """A map of all eigenvectors puts the training points right, and new ones among others' neighbours."""
+    cut, whole = ([new_points_right(seed, energy) for seed in range(4)] for energy in (None, 1.0))
+    assert np.mean(cut) > np.mean(whole) + 0.04
+    assert min(np.subtract(cut, whole)) > -0.02
 
 
 def test_pieces_are_separated_not_bridged() -> None:

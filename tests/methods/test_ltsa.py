@@ -274,3 +274,21 @@ def test_given_neighbourhoods_in_pieces() -> None:
     with pytest.raises(Disconnected, match="without points"):
         lowfold.LTSA(1).fit(N)
     assert lowfold.LTSA(1, on_disconnected="separate").fit(N).embedding_.shape == (10, 1)
+
+
+@pytest.mark.filterwarnings("ignore::lowfold.errors.AccuracyWarning", "ignore::lowfold.errors.ShortcutWarning")
+@pytest.mark.parametrize("name", ["LTSA", "HessianLLE"])
+@pytest.mark.parametrize("seed", [1, 7])
+def test_the_mass_follows_where_few_points_hold_a_coordinate(name: str, seed: int) -> None:
+    """Groups with heavy tails, whose single points have more energy than linear functions, and still a coordinate."""
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(0, 4, 800)
+    X = 3 * rng.normal(size=(4, 8))[kind] + 0.5 * rng.standard_t(1.5, size=(800, 8))
+    right = {}
+    for mass in ("auto", "points"):
+        model = getattr(lowfold, name)(3, mass=mass).fit(X)
+        Y = model.embedding_
+        far = np.linalg.norm(Y[:, None] - Y[None], axis=2) + np.diag(np.full(len(Y), np.inf))
+        right[mass] = (kind[far.argmin(axis=1)] == kind).mean()
+        assert model.mass_ == ("kernel" if mass == "auto" else "points")
+    assert right["auto"] > right["points"] + 0.02

@@ -9,6 +9,8 @@ from scipy.sparse import csr_array
 from sklearn import decomposition
 
 import lowfold
+from lowfold._core.run import Run
+from lowfold.lowrank._nmf_start import nonnegative_start
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of the reference
@@ -52,6 +54,22 @@ def test_the_error_is_scikit_learns_or_lower_in_fewer_steps(seed: int) -> None:
     one, two, sparse = (lowfold.NMF(6, n_jobs=j).fit(A) for j, A in ((1, X), (2, X), (1, csr_array(X))))
     assert np.array_equal(one.embedding_, two.embedding_)
     assert np.allclose(sparse.reconstruction_error_, one.reconstruction_error_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["nndsvd", "nndsvda"])
+@pytest.mark.parametrize("shape", [(60, 8), (9, 30)])
+def test_the_start_is_scikit_learns(kind: str, shape: tuple[int, int]) -> None:
+    """With all singular vectors, where its random projection of them is exact too."""
+    from sklearn.decomposition._nmf import _initialize_nmf
+
+    X = np.abs(np.random.default_rng(13).normal(size=shape)) ** 3
+    X /= X.max()
+    W, H = nonnegative_start(X, min(shape), kind, Run())
+    expected = _initialize_nmf(X, min(shape), init=kind, random_state=0)
+    assert np.allclose(W, expected[0])
+    assert np.allclose(H, expected[1])
+    sparse = nonnegative_start(csr_array(X), min(shape), kind, Run())
+    assert np.allclose(W @ H, sparse[0] @ sparse[1])
 
 
 def test_a_sharper_tolerance_leaves_less_gradient() -> None:

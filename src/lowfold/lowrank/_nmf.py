@@ -141,12 +141,13 @@ def swept(A: Floats, Q: Floats, R: Floats, sweeps: int) -> Floats:
     """A >= 0 with gradient Q A - R lowered: its rows in turn are set to their exact minimum, `sweeps` times."""
     A = A.copy()
     A[(np.diag(Q) == 0) & (R < 0).all(axis=1)] = 0.0  # of a part that is gone: its penalty alone is left
+    alive = np.flatnonzero(np.diag(Q) > 0)
+    curved = Q[alive, alive][:, None]
+    others, alone = Q[alive] / curved, R[alive] / curved
+    others[np.arange(len(alive)), alive] = 0.0  # a_c = max(0, (r_c - sum of q_cj a_j over the others) / q_cc)
     for _ in range(sweeps):
-        for c in np.flatnonzero(np.diag(Q) > 0):
-            step = R[c] - Q[c] @ A
-            step /= Q[c, c]
-            step += A[c]
-            np.maximum(step, 0.0, out=A[c])
+        for c, row, least in zip(alive, others, alone, strict=True):
+            np.maximum(least - row @ A, 0.0, out=A[c])
     return A
 
 

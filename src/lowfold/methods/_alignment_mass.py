@@ -18,18 +18,18 @@ from lowfold.graph._source import Points, Source
 MASSES = ("auto", "points", "kernel")
 
 
-def choose_mass(mass: str, K: SparseOperator, source: Source | None, d: int) -> str:
+def choose_masses(mass: str, K: SparseOperator, source: Source | None, d: int) -> tuple[str, ...]:
     """The rule of "auto": "kernel" where d single points have less energy than d linear functions of the data.
 
-    By the min-max principle both bound the d-th eigenvalue from above. Without points there is no linear function, and
-    the answer is "points".
+    By the min-max principle both bound the d-th eigenvalue from above; a bound may miss, so that "kernel" also follows
+    "points" where a coordinate turns out to hold a few points. Without points there is no linear function.
     """
     if mass != "auto":
-        return mass
+        return (mass,)
     if not isinstance(source, Points) or source.metric.feature_map is None or d >= K.n:
-        return "points"
+        return ("points",)
     single = float(np.partition(K.diagonal(), d - 1)[d - 1])
-    return "kernel" if single < linear_energy(K, source, d) else "points"
+    return ("kernel",) if single < linear_energy(K, source, d) else ("points", "kernel")
 
 
 def linear_energy(K: SparseOperator, source: Points, d: int, *, sample: int = 500) -> float:

@@ -26,7 +26,7 @@ from lowfold.kernels._alignment import Alignment, align, kernel_sum
 from lowfold.kernels._bridge_patches import LOOSE, bridge_alignment
 from lowfold.kernels._patches import Geometry, Patches, geometry_of, twins
 from lowfold.kernels._tangent import tangents
-from lowfold.methods._alignment_mass import choose_mass, diagonal_mass
+from lowfold.methods._alignment_mass import choose_masses, diagonal_mass
 from lowfold.methods._fit import Connected, Extension, Fit
 from lowfold.methods._graph_method import WeightMethod
 from lowfold.methods._landmarks import PLACING_BY_WEIGHTS, landmark_stages
@@ -40,6 +40,7 @@ from lowfold.methods._select import CHOSEN_ROUGH, Doubt, selected
 from lowfold.methods._sparse_stages import alignment_stages
 from lowfold.methods._stages import Stages
 from lowfold.spectral._doors import smallest
+from lowfold.spectral._held import held_columns
 from lowfold.spectral._types import Eigenpairs
 
 NULL = 1e-13  # of the kernel's largest diagonal entry: eigenvalues below are 0 up to rounding
@@ -135,19 +136,24 @@ def selected_bottom(
     extra: dict[str, Any],
     run: Run,
     *,
-    mass: str = "points",
+    masses: tuple[str, ...] = (),
     leading_doubt: Doubt | None = None,
 ) -> Fit:
     """The fit of an alignment kernel: its bottom eigenvectors, or independent combinations of more of them.
 
+    `masses` are tried until no coordinate holds a few points alone; the last one is taken as it is. Without any, points
+    count one each.
     Roots of the eigenvalues grow with a coordinate's waves as those of a Laplacian do: K is nearly its square.
     """
 
     def fit_of(m: int) -> Fit:
-        pairs = bottom(K, data, m, run, mass=mass)
-        Y = pairs.vectors
-        extend = plane_map(data, Y) or row
-        return Fit(coordinates=Y, pairs=pairs, graph=None, extend=extend, invert=Barycentric(), extra=extra)
+        for mass in masses or ("points",):
+            pairs = bottom(K, data, m, run, mass=mass)
+            if not len(held_columns(pairs.vectors[:, :d])):
+                break
+        extend = plane_map(data, pairs.vectors) or row
+        attributes = {**extra, "mass_": mass} if masses else extra
+        return Fit(pairs.vectors, pairs, graph=None, extend=extend, invert=Barycentric(), extra=attributes)
 
     doubts = leading_doubt, CHOSEN_ROUGH
     fit = selected(fit_of, data, d, how, _root, run, zeta=ZETA, doubts=doubts)
@@ -162,12 +168,12 @@ def _root(values: Floats) -> Floats:
 def affine_fit(K: SparseOperator, data: Connected, method: Any, extra: dict[str, Any], run: Run) -> Fit:
     """The fit of a kernel whose null vectors are affine functions of local coordinates, which place new points."""
     d = method.n_components
-    used = choose_mass(method.mass, K, data.source, d)
+    masses = choose_masses(method.mass, K, data.source, d)
     patches = Patches.around(data.neighbors)
     row = PatchMap(patches.indptr, patches.members)
-    fit = selected_bottom(K, data, d, method.select, row, {**extra, "mass_": used}, run, mass=used)
+    fit = selected_bottom(K, data, d, method.select, row, extra, run, masses=masses)
     if fit.pairs is not None and method.select == "leading":
-        size = 1.0 if used == "kernel" else float(K.diagonal().max())
+        size = 1.0 if fit.extra["mass_"] == "kernel" else float(K.diagonal().max())
         _warn_of_more_null_vectors(fit.pairs, size, d, type(method).__name__)
     return fit
 

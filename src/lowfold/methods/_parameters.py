@@ -157,7 +157,7 @@ class Massed(Declared):
         "1 = 0, D = diag(K). A point that only its own patch holds, and hardly, has an eigenvector of "
         'its own near zero; images and other scattered data have such points. "auto" is "kernel" '
         "where `n_components` single points have less energy (K_ii) than the leading principal "
-        "components have, which on smooth surfaces they do not.",
+        "components have, which on smooth surfaces they do not, and where a coordinate would hold few points alone.",
     )
 
 

@@ -50,15 +50,15 @@ class KernelLPP(MercerKernel, PointMetric, Symmetrized, GraphMethod):
     """LPP in the feature space of a kernel: Laplacian eigenmaps restricted to functions sum_i a_i k(x, x_i) + constant.
 
     K L K a = lambda K D K a, solved on the range of K and with the features centred by the degrees, so that the
-    constant, which an invertible K contains, never appears. With the linear kernel it is LPP; with an invertible K,
-    Laplacian eigenmaps, with a map for new points.
+    constant, which an invertible K contains, never appears. With the linear kernel it is LPP; with an invertible K and
+    `energy=1`, Laplacian eigenmaps, with a map for new points that fits the training points alone.
 
     Attributes
     ----------
     embedding_ : array (n, n_components); natural: Y'D Y = I
     eigenvalues_ : array (n_components,), ascending
     alpha_ : array (n, n_components), the coefficients a; offset_ : array (n_components,)
-    rank_ : int, eigenvectors of K that were used
+    rank_ : int, principal axes of the features that were used; energy_ : float, their share of the sum of squares
     degrees_, scale_, gamma_, graph_, n_neighbors_, component_labels_ : the graph and what was set by rule
 
     Examples
@@ -100,6 +100,14 @@ class KernelLPP(MercerKernel, PointMetric, Symmetrized, GraphMethod):
         Null("all of them"),
         "Use only so many leading eigenvectors of K: the way above a few thousand points. None is all, n^3 operations.",
     )
+    energy: float | None = param(
+        None,
+        Real(0, 1, open_low=True),
+        Null("1, or 0.98 of many features"),
+        "Only the leading principal axes of the features with this share of their sum of squares are used. None is 1, "
+        "and 0.98 where K has more than one eigenvector for every 4 points: functions of all of them fit the training "
+        "points, and new ones are placed badly.",
+    )
     reg: float = param(
         1e-08,
         Real(0, 1, open_low=True, open_high=True),
@@ -123,12 +131,13 @@ class KernelLPP(MercerKernel, PointMetric, Symmetrized, GraphMethod):
         gamma = usual_gamma(self.kernel, X, self.gamma)
         k = mercer_kernel(self.kernel, X.shape[1], gamma=gamma, degree=self.degree, coef0=self.coef0)
         U, s = self._spectrum(X, k, run)
-        found = linearised(laplacian(W), U * np.sqrt(s), self.n_components, mass=W.volumes(), run=run)
+        F, d = U * np.sqrt(s), self.n_components
+        found = linearised(laplacian(W), F, d, mass=W.volumes(), energy=self.energy, run=run)
         alpha = (U / np.sqrt(s)) @ found.A  # k(x) alpha = f(x) A for the features f of x
         offset = found.mean @ found.A
-        Y = (U * np.sqrt(s) - found.mean) @ found.A
+        Y = (F - found.mean) @ found.A
         if data.labels.max(initial=0) == 0:  # in pieces a coordinate may rightly tell a small one
-            tell_few("KernelLPP", Y, "leave these rows out, or use a smaller gamma or more n_neighbors")
+            tell_few("KernelLPP", Y, "leave these rows out, or use a smaller gamma or energy, or more n_neighbors")
         return Fit(
             coordinates=Y,
             pairs=found.pairs,
@@ -141,7 +150,8 @@ class KernelLPP(MercerKernel, PointMetric, Symmetrized, GraphMethod):
                 "gamma_": k.gamma,
                 "alpha_": alpha,
                 "offset_": offset,
-                "rank_": len(s),
+                "rank_": found.rank,
+                "energy_": found.energy,
             },
         )
 

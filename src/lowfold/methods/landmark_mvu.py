@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from lowfold._core import errors
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Function, Int, IntArray, Null, Real
 from lowfold._core.params import param
@@ -19,6 +20,7 @@ from lowfold._core.run import Run
 from lowfold._core.sparse_rows import SparseRows
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats, Ints
+from lowfold._core.warn import warn
 from lowfold.graph._neighborhoods import neighborhoods
 from lowfold.graph._source import Source
 from lowfold.graph._types import Neighbors
@@ -42,7 +44,13 @@ from lowfold.methods._unfolding import (
     with_bridges,
 )
 from lowfold.sdp._door import solve_rank_one
-from lowfold.sdp._landmarks import landmark_program, landmark_transform, reconstruction_weights, unreached
+from lowfold.sdp._landmarks import (
+    holding_pairs,
+    landmark_program,
+    landmark_transform,
+    reconstruction_weights,
+    unreached,
+)
 from lowfold.sdp._program import FORMS, Unfolding, neighbor_pairs, unfolding_in
 from lowfold.sdp._solution import Callback, Solution
 
@@ -167,7 +175,9 @@ class LandmarkMVU(Seeded, GraphMethod):
         W = reconstruction_weights(source, rebuilders, reg=self.reg, kind=self.weights)
         landmarks = self._landmarks(W, source, _distinct(rebuilders), run)
         Q = landmark_transform(W, landmarks, kind=self.transform_rule)  # type: ignore[arg-type]
-        program = self._program(data, landmarks)
+        rebuilt = _rebuilt(data, Q, landmarks)
+        self._tell(rebuilt)
+        program = self._program(data, landmarks, Q)
         solution = self._solution(Q, program)
         warn_if_unproven("LandmarkMVU", solution, 'try constraints="slack" or "ineq", or more landmarks')
         leading = factor_pairs(solution.factor, self.n_components, solution.solver, solution.iterations)
@@ -182,7 +192,7 @@ class LandmarkMVU(Seeded, GraphMethod):
                 "duality_gap_": solution.gap,
                 "constraint_violation_": solution.violation,
                 "largest_violation_": solution.largest_violation,
-                "reconstruction_error_": _rebuilt(data, Q, landmarks),
+                "reconstruction_error_": rebuilt,
                 "variance_": float(spectrum.sum()),
                 "explained_": share_held(leading.values.sum(), spectrum.sum()),
                 "rank_": solution.rank,
@@ -197,6 +207,17 @@ class LandmarkMVU(Seeded, GraphMethod):
             },
         )
 
+    def _tell(self, rebuilt: float) -> None:
+        """Warn where the mean rebuilds the points better than the landmarks do; NaN where there are none."""
+        if rebuilt > 1:
+            convex = "" if self.weights == "convex" else "weights='convex', "
+            plain = "" if self.transform_rule == "lsq" else "transform_rule='lsq', "
+            warn(
+                f"LandmarkMVU: the landmarks rebuild the points with an error of {rebuilt:.2g} "
+                f"(reconstruction_error_), where their mean has 1; use {plain}{convex}more landmarks, or no outliers",
+                errors.AccuracyWarning,
+            )
+
     def _solution(self, Q: Floats, program: Unfolding) -> Solution:
         """L by the small program, then Y = Q U with U U' = L."""
         small, V = landmark_program(Q, program.pairs, program.squared, form=program.form, nu=program.nu)
@@ -210,9 +231,9 @@ class LandmarkMVU(Seeded, GraphMethod):
             small, lift, program, solver=solver, tol=self.tol, max_iter=self.max_iter, callback=self.callback
         )
 
-    def _program(self, data: Connected, landmarks: NDArray[np.int64]) -> Unfolding:
-        """Pairs inside the landmarks' neighbourhoods (landmark included), and bridges."""
-        pairs = neighbor_pairs(data.neighbors, landmarks)
+    def _program(self, data: Connected, landmarks: NDArray[np.int64], Q: Floats) -> Unfolding:
+        """Pairs inside the landmarks' neighbourhoods (landmark included), edges that hold loose parts, bridges."""
+        pairs = holding_pairs(Q, neighbor_pairs(data.neighbors, landmarks), data.graph)
         pairs, squared = with_bridges(data, pairs, pair_distances(data, pairs) ** 2)
         return unfolding_in(data.graph, pairs, squared, form=self.constraints, nu=self.nu)  # type: ignore[arg-type]
 

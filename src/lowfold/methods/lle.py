@@ -70,13 +70,16 @@ class LLE(Selected, Landmarked, AlignmentMethod):
 
     n_neighbors: int | NDArray[np.int64] | None = param(
         None,
-        WIDE_NEIGHBORS + "LLE needs more than n_components of them.",
+        WIDE_NEIGHBORS + "LLE needs more than n_components of them: what as many or fewer points rebuild has less "
+        "dimensions than the embedding. n_components + 1 are allowed, and frail.",
     )
     reg: float = param(
         0.001,
         Real(0),
         "Ridge on the weights, as a share of the trace of the local Gram matrix C, so that scaling "
-        "the data changes nothing. 0 gives the limit of a vanishing ridge, whatever the rank of C.",
+        "the data changes nothing. 0 gives the limit of a vanishing ridge, whatever the rank of C. With more "
+        "neighbours than features many weights rebuild a point, and the ridge picks them: that is so on every surface "
+        "in space, and no reason to warn.",
     )
     reg_when: str = param(
         "always",

@@ -12,13 +12,18 @@ from scipy.sparse import csc_array, csr_array, eye_array
 
 from lowfold._core.errors import InvalidInput, SolverFailed
 from lowfold._core.memory import require
-from lowfold._core.stacks import equal_rows
+from lowfold._core.stacks import equal_rows, stacked_eigh
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._source import Source
-from lowfold.graph._types import Neighbors
+from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._lle import applied_reg, gram_weights
 from lowfold.kernels._patches import geometry_of
 from lowfold.sdp._program import Form, RankOne, complement
+
+# Of the mean eigenvalue of the pairs' sum g g': a direction with less is loose. Surfaces have 1e-3; tables in two
+# clouds 1e-5 or more where a pair joins these, and 1e-7 or less where none does: they are then 10^4 spreads apart.
+LOOSE = 1e-6
+WELL = 0.5  # of the most that any edge holds a loose direction: among these the shortest is as good, and the surest
 
 
 def reconstruction_weights(
@@ -91,6 +96,29 @@ def unreached(W: csr_array, landmarks: Ints) -> Ints:
     reverse = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n + 1, n + 1))
     reached = breadth_first_order(reverse, n, return_predecessors=False)
     return np.asarray(np.setdiff1d(np.arange(n), reached), dtype=np.int64)
+
+
+def holding_pairs(Q: Floats, pairs: Ints, graph: Graph) -> Ints:
+    """The pairs, and edges of the graph without which a group of landmarks could go anywhere.
+
+    A group whose points are rebuilt by each other alone hangs on the others by edges that need not be in any landmark's
+    neighbourhood. While a direction u of the landmarks is loose, the shortest of the edges that hold it well is added.
+    """
+    m, edges = Q.shape[1], graph.edges()
+    edges = edges[np.argsort(graph.lengths[graph.rows() < graph.indices], kind="stable")]
+    G = Q[pairs[:, 0]] - Q[pairs[:, 1]]
+    B = G.T @ G
+    size = float(np.trace(B)) / m
+    for _ in range(m):
+        values, U = stacked_eigh(B + size / m)  # the constant, which no pair tells, is not looked at
+        if values[0] > LOOSE * size:
+            break
+        along = Q @ U[:, 0]
+        held = np.abs(along[edges[:, 0]] - along[edges[:, 1]])
+        i, j = edges[np.argmax(held >= WELL * held.max())]
+        pairs = np.unique(np.vstack([pairs, [[i, j]]]), axis=0)
+        B = B + np.outer(Q[i] - Q[j], Q[i] - Q[j])
+    return pairs
 
 
 def landmark_program(Q: Floats, pairs: Ints, squared: Floats, *, form: Form, nu: float) -> tuple[RankOne, Floats]:
