@@ -121,7 +121,7 @@ def test_shortcuts_have_no_say_in_gradients() -> None:
     assert len(crossing)
     source = Points(X, resolve_metric("euclidean", None, None))
     data = Connected(source, near, shortcuts=crossing)
-    patches = _patches(data, Run())
+    patches = _patches(data)
     assert far[patches[:, :1], patches].max() <= 2
     rows = np.arange(200, 800)
     part = data.piece(rows)

@@ -13,9 +13,9 @@ from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold._core.warn import warn
-from lowfold.graph._search import nearest
+from lowfold.graph._around import around
 from lowfold.graph._shortcuts import without_neighbors
-from lowfold.graph._source import Points, euclidean_rows
+from lowfold.graph._source import euclidean_rows
 from lowfold.graph._types import Neighbors
 from lowfold.methods._fit import Connected, Extension, Fit, Looks, Queries, Trained
 from lowfold.methods._independent import (
@@ -173,7 +173,7 @@ class _Asked:
         doubt = replace(self.doubt, longest=longest)
         values, m, run = fit.pairs.values, fit.coordinates.shape[1], self.run
         factor = np.ones(m) if self.factors is None else np.maximum(self.factors(values), SMALLEST)
-        patches = _patches(self.data, run)
+        patches = _patches(self.data)
         V, e = fit.coordinates / factor, self.energies(values)
         W = independent(V, e, patches, self.d, _extents(self.data, patches), self.zeta, subspace)
         if dependence(V @ W, run).max() > dependence(V[:, : self.d], run).max() + LOOSER:
@@ -189,7 +189,7 @@ def _mixture(Y: Floats, energies: Floats, data: Connected, doubt: Doubt, run: Ru
     X, long = euclidean_rows(data.source), np.sqrt(energies / max(energies[0], NO_EXTENT**2 * energies.max()))
     if X is None or len(Y) < ENOUGH_TO_TELL or len(data.bridges) or long.max() <= doubt.long:
         return None
-    patches = _patches(data, run)
+    patches = _patches(data)
     sizes = np.asarray(_extents(data, patches))
     wide = sizes > NO_EXTENT * sizes.max()  # points repeated many times have no gradient
     if wide.mean() * len(Y) < ENOUGH_TO_TELL or not _is_surface(X, patches, Y.shape[1]):
@@ -227,17 +227,13 @@ def combined(fit: Fit, W: Floats) -> Fit:
     return replace(fit, coordinates=Y @ W, extend=whole)
 
 
-def _patches(data: Connected, run: Run) -> Ints:
-    """(patches, points) indices: some points and their nearest ones; where these may lie on another sheet, their
-    neighbours without shortcuts, which say nothing about gradients even where they are left in the graph.
+def _patches(data: Connected) -> Ints:
+    """(patches, points) indices: some points and those around them along the edges, without shortcuts, which say
+    nothing about gradients even where they are left in the graph.
     """
-    if isinstance(data.source, Points) and len(data.shortcuts) == 0:
-        rows, k = _spread(np.arange(data.n)), min(PATCH, data.n)
-        return nearest(data.source, k, queries=data.source.X[rows], run=run).indices.reshape(-1, k).astype(np.int64)
-    near = without_neighbors(data.neighbors, data.shortcuts)
-    k = int(np.median(near.counts))
-    rows = _spread(np.flatnonzero(near.counts >= k))
-    return np.column_stack([rows, near.indices[near.indptr[rows][:, None] + np.arange(k)]]).astype(np.int64)
+    near = without_neighbors(data.neighbors, data.shortcuts) if len(data.shortcuts) else data.neighbors
+    rows = np.linspace(0, data.n - 1, min(data.n, PATCHES)).astype(np.int64)
+    return around(near, rows, PATCH)
 
 
 def _extents(data: Connected, patches: Ints) -> Floats | None:
@@ -247,7 +243,3 @@ def _extents(data: Connected, patches: Ints) -> Floats | None:
         return None
     parts = block_slices(len(patches), max(1, COPIED // (patches.shape[1] * X.shape[1])))
     return np.concatenate([np.sqrt(X[patches[part]].astype(np.float64).var(axis=1).sum(axis=1)) for part in parts])
-
-
-def _spread(rows: Ints) -> Ints:
-    return rows[np.linspace(0, len(rows) - 1, min(len(rows), PATCHES)).astype(np.int64)]
