@@ -11,7 +11,12 @@ from scipy.spatial import cKDTree
 import lowfold
 from lowfold._core.errors import DependenceWarning, ShortcutWarning
 from lowfold._core.run import Run
+from lowfold.graph import find_neighbors
+from lowfold.graph._source import Points
+from lowfold.methods._fit import Connected
 from lowfold.methods._independent import dependence, evenness, independent
+from lowfold.methods._select import _patches
+from lowfold.metrics._resolve import resolve_metric
 from lowfold.spectral._types import REPEATED
 
 
@@ -88,10 +93,41 @@ def test_mixtures_are_told(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [81, pytest.param(82, marks=pytest.mark.slow)])
 def test_beyond_the_eigenvectors_looked_at(seed: int) -> None:
-    P = np.random.default_rng(seed).random((700, 2)) * [15.0, 1.0]
+    P = np.random.default_rng(seed).random((700, 2)) * [25.0, 1.0]
     with pytest.warns(DependenceWarning, match="is mixed or uneven: .* use LTSA or Isomap"):
         model = lowfold.LaplacianEigenmaps(2, n_neighbors=12, select="independent").fit(P)
     assert told_of(model.embedding_, P).min() < 0.6
+
+
+@pytest.mark.parametrize("seed", [83, pytest.param(84, marks=pytest.mark.slow)])
+def test_more_eigenvectors_are_looked_at_where_the_first_give_a_mixture(seed: int) -> None:
+    """Seventeen times as long as wide: among 24 eigenvectors the width is not found, among 40 it is."""
+    P = np.random.default_rng(seed).random((1000, 2)) * [17.0, 1.0]
+    model = lowfold.DiffusionMaps(2, select="independent").fit(P)
+    assert model.selected_.shape == (40, 2)
+    assert dependence(np.column_stack([model.embedding_, P[:, 1]]), Run())[2] > 0.85
+    assert np.allclose(model.transform(P[:20]), model.embedding_[:20])
+    short = np.random.default_rng(seed).random((1000, 2)) * [4.0, 1.0]
+    assert lowfold.DiffusionMaps(2, select="independent").fit(short).selected_.shape == (24, 2)
+
+
+def test_shortcuts_have_no_say_in_gradients() -> None:
+    """Neighbourhoods in which gradients are compared leave out shortcuts that stay in the graph, in pieces too."""
+    X, P = _meander(800, np.random.default_rng(71))
+    near = find_neighbors(X, 15)
+    far = np.abs(P[:, None, 0] - P[None, :, 0])
+    crossing = near.union().edges()
+    crossing = crossing[far[crossing[:, 0], crossing[:, 1]] > 2]
+    assert len(crossing)
+    source = Points(X, resolve_metric("euclidean", None, None))
+    data = Connected(source, near, shortcuts=crossing)
+    patches = _patches(data)
+    assert far[patches[:, :1], patches].max() <= 2
+    rows = np.arange(200, 800)
+    part = data.piece(rows)
+    kept = rows[part.shortcuts]
+    assert (far[kept[:, 0], kept[:, 1]] > 2).all()
+    assert len(kept) == (crossing >= 200).all(axis=1).sum()
 
 
 def test_evenness_of_known_coordinates() -> None:

@@ -163,8 +163,12 @@ class Connected:
 
     def piece(self, rows: Ints) -> Connected:
         """Some rows by themselves."""
+        place = np.full(self.n, -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        shortcuts = place[self.shortcuts]
         return replace(
             self,
+            shortcuts=shortcuts[(shortcuts >= 0).all(axis=1)],
             source=None if self.source is None else self.source.subset(rows),
             found=None if self.found is None else self.found.restrict(rows),
             edges=None if self.edges is None else self.edges.subgraph(rows),

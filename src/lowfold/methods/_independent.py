@@ -31,6 +31,8 @@ NEAR = 30  # points near in the earlier coordinates that the prediction rests on
 CANDIDATES = 12  # eigenvectors looked at for every coordinate: a strip 10 times as long as wide has 9 harmonics first
 PATCHES = 500  # neighbourhoods in which gradients are compared
 SUBSPACE = 16  # directions among which combinations are looked for: the smoothest with a gradient of their own
+# Of both where those give a mixture: longer strips need more, while on shorter ones more mix in what is rough
+MORE_CANDIDATES, MORE_SUBSPACE = 20, 20
 STEPS = 60  # of the fixed point, after which it hardly moves
 FLIPS = 8  # the volume has local maxima, where a coordinate changes its sign half way: so often it is turned back
 ZETA = 1.0  # weight of the logarithm of the energy: of two coordinates as independent the smoother is taken
@@ -103,13 +105,19 @@ def varying(F: Floats) -> NDArray[np.bool_]:
     return np.asarray(F.std(axis=0) > EVEN * np.maximum(size, EVEN * size.max(initial=0.0)))
 
 
-def n_candidates(d: int, n: int) -> int:
-    """How many eigenvectors are looked at for d coordinates of n points."""
-    return min(CANDIDATES * d, max(d, n // 4), n - 1)
+def n_candidates(d: int, n: int, each: int = CANDIDATES) -> int:
+    """How many eigenvectors are looked at for d coordinates of n points, `each` for every coordinate."""
+    return min(each * d, max(d, n // 4), n - 1)
 
 
 def independent(
-    V: Floats, energies: Floats, patches: Ints, d: int, sizes: Floats | None = None, zeta: float = ZETA
+    V: Floats,
+    energies: Floats,
+    patches: Ints,
+    d: int,
+    sizes: Floats | None = None,
+    zeta: float = ZETA,
+    subspace: int = SUBSPACE,
 ) -> Floats:
     """W (m, d): the coordinates V W, of which the first is the first column of V and every other one maximises
 
@@ -119,7 +127,8 @@ def independent(
     points, whose extents are `sizes`), g_i the part of it that the coordinates before do not have: by the first two
     terms the gradient is independent everywhere and as long in one place as in another. e(w) is the mean of the
     columns' `energies` (their eigenvalues, 0 for a constant), weighted by w^2: the last term prefers slow functions.
-    A leading column that has as much of the first two stays.
+    A leading column that has as much of the first two stays. The combinations are those of the `subspace` directions
+    that are smoothest for the gradient of their own.
     """
     if len(patches) > PATCHES:
         kept = np.linspace(0, len(patches) - 1, PATCHES).astype(np.int64)
@@ -131,7 +140,7 @@ def independent(
     W = np.eye(m, d)
     for c in range(1, d):
         E = _own_part(D, D @ W[:, :c])
-        basis = _smooth_and_own(E, e)
+        basis = _smooth_and_own(E, e, subspace)
         volume = _Volume(E @ basis, basis.T @ T @ basis, (basis.T * e) @ basis, zeta)
         w = basis @ _unflipped(volume, V @ basis, V @ W[:, :c])
         if _evenness(E, T, w) > _evenness(E, T, W[:, c]):  # else the leading one is as independent, and no mixture
@@ -165,12 +174,12 @@ def _own_part(D: Floats, Z: Floats) -> Floats:
     return np.asarray(D - Z @ np.linalg.solve(G, Z.transpose(0, 2, 1) @ D))
 
 
-def _smooth_and_own(E: Floats, energies: Floats) -> Floats:
-    """Orthonormal basis (m, q) of the combinations with the least energy for the gradient that is their own."""
+def _smooth_and_own(E: Floats, energies: Floats, q: int) -> Floats:
+    """Orthonormal basis (m, q at most) of the combinations with the least energy for the gradient that is their own."""
     m = E.shape[2]
     H = np.einsum("ska,skb->ab", E, E) / len(E)
     root = 1.0 / np.sqrt(energies)
-    vectors = stacked_eigh(root[:, None] * H * root)[1][:, ::-1][:, : min(SUBSPACE, m)]
+    vectors = stacked_eigh(root[:, None] * H * root)[1][:, ::-1][:, : min(q, m)]
     return np.asarray(np.linalg.qr(root[:, None] * vectors)[0])
 
 

@@ -13,11 +13,23 @@ from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold._core.warn import warn
-from lowfold.graph._search import nearest
-from lowfold.graph._source import Points, euclidean_rows
+from lowfold.graph._around import around
+from lowfold.graph._shortcuts import without_neighbors
+from lowfold.graph._source import euclidean_rows
 from lowfold.graph._types import Neighbors
 from lowfold.methods._fit import Connected, Extension, Fit, Looks, Queries, Trained
-from lowfold.methods._independent import NO_EXTENT, PATCHES, ZETA, dependence, evenness, independent, n_candidates
+from lowfold.methods._independent import (
+    MORE_CANDIDATES,
+    MORE_SUBSPACE,
+    NO_EXTENT,
+    PATCHES,
+    SUBSPACE,
+    ZETA,
+    dependence,
+    evenness,
+    independent,
+    n_candidates,
+)
 from lowfold.spectral._types import REPEATED
 
 VECTORS = ("right_vectors_", "left_vectors_")  # fitted attributes with a column for every eigenvector
@@ -34,7 +46,8 @@ class Doubt:
     coordinate R^2 > 0.85) one was told, at 0.86.
 
     The data are `long` times as long as wide by the roots of the energies, and the coordinate is less even than
-    `uneven`, or the earlier ones tell more than `told` of it and it is less even than `partly`.
+    `uneven`, or the earlier ones tell more than `told` of it and it is less even than `partly`. Of a second
+    look, among more eigenvectors, it is called one beyond `longest` whatever its slopes.
     """
 
     long: float
@@ -42,10 +55,13 @@ class Doubt:
     uneven: float
     partly: float
     way_out: str
+    longest: float = np.inf
 
 
 CHOSEN = Doubt(3.5, 0.25, 0.37, 1.0, "use LTSA or Isomap, or more points")
 CHOSEN_ROUGH = replace(CHOSEN, told=0.11)  # coordinates of reconstruction weights are nearly linear where right
+# Eigenvectors of a graph with so many waves are mixed: all coordinates that were lost, and even, were of longer data
+CHOSEN_WAVES = replace(CHOSEN, longest=12.0)
 LEADING_ROUGH = Doubt(1.5, 0.24, 0.45, 0.67, "use select='independent', or LTSA, whose coordinates keep lengths")
 
 
@@ -80,50 +96,118 @@ def selected(
     doubts: tuple[Doubt | None, Doubt] = (None, CHOSEN),
 ) -> Fit:
     """The fit with d coordinates: the leading ones, or those of `independent` among more; `selected_` (m, d) says how
-    they are made of the m candidates. Eigenvalues of combinations are their Rayleigh quotients.
+    they are made of the m candidates, of which more are looked at where the first give a mixture. Eigenvalues of
+    combinations are their Rayleigh quotients.
 
     `factors` of the eigenvalues are those that eigenvectors have as coordinates: a combination of eigenvectors has that
     of its own eigenvalue. `zeta` is the say of the energies; `doubts` tell mixtures among leading ones and among
     combinations.
     """
-    m = d if how == "leading" else n_candidates(d, data.n)
-    fit = fit_of(m)
-    if m == d or fit.pairs is None:
+    if how == "leading" or n_candidates(d, data.n) == d:
+        fit = fit_of(d)
         if doubts[0] is not None and how == "leading" and fit.pairs is not None:
-            _tell_mixture(fit.coordinates, energies(fit.pairs.values), data, doubts[0], run)
+            _tell(_mixture(fit.coordinates, energies(fit.pairs.values), data, doubts[0], run), doubts[0])
         return replace(fit, extra={**fit.extra, "selected_": np.eye(d)})
-    values = fit.pairs.values
-    factor = np.ones(m) if factors is None else np.maximum(factors(values), SMALLEST)
-    patches = _patches(data, run)
-    V = fit.coordinates / factor
-    W = independent(V, energies(values), patches, d, _extents(data, patches), zeta)
-    if dependence(V @ W, run).max() > dependence(V[:, :d], run).max() + LOOSER:
-        W = np.eye(m, d)  # a sharp bend has uneven gradients: the leading ones may be right, and less dependent
-    _tell_mixture(V @ W, (W**2).T @ energies(values), data, doubts[1], run)
-    pairs = replace(fit.pairs, values=(W**2).T @ values, vectors=fit.pairs.vectors @ W)
-    turned: dict[str, Floats] = {name: value @ W for name, value in fit.extra.items() if name in VECTORS}
-    own = np.ones(d) if factors is None else factors(pairs.values)
-    W = W / factor[:, None] * own
-    return replace(combined(fit, W), pairs=pairs, extra={**fit.extra, **turned, "selected_": W})
+    fit = fit_of(n_candidates(d, data.n))
+    if fit.pairs is None:
+        return replace(fit, extra={**fit.extra, "selected_": np.eye(d)})
+    asked = _Asked(data, d, energies, run, factors, zeta, doubts[1])
+    chosen, more = asked.choose(fit, SUBSPACE, np.inf), n_candidates(d, data.n, MORE_CANDIDATES)
+    if chosen.mixture is not None and more > n_candidates(d, data.n):
+        second = asked.choose(fit_of(more), MORE_SUBSPACE, doubts[1].longest)
+        chosen = min(chosen, second, key=_Chosen.doubt)
+    _tell(chosen.mixture, doubts[1])
+    return chosen.combined(factors)
 
 
-def _tell_mixture(Y: Floats, energies: Floats, data: Connected, doubt: Doubt, run: Run) -> None:
-    """Say that a coordinate of long data is a mixture of directions, where that can be seen."""
-    X = euclidean_rows(data.source)
-    if X is None or len(Y) < ENOUGH_TO_TELL or len(data.bridges) or energies.max() <= doubt.long**2 * energies[0]:
-        return
-    patches = _patches(data, run)
+@dataclass(frozen=True)
+class _Mixture:
+    """A coordinate that is mixed or uneven: what the earlier ones tell of it, its evenness, and whether one of the
+    coordinates repeats the earlier ones.
+    """
+
+    column: int
+    told: float
+    even: float
+    repeated: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Chosen:
+    """Combinations W (m, d) of the eigenvectors of a fit, less their factors, and the mixture among them."""
+
+    fit: Fit
+    W: Floats
+    factor: Floats
+    mixture: _Mixture | None
+
+    def doubt(self) -> float:
+        """0 without a mixture; of two, the one whose own part is less even is the worse."""
+        return 0.0 if self.mixture is None else 1.0 - self.mixture.even * (1.0 - self.mixture.told)
+
+    def combined(self, factors: Callable[[Floats], Floats] | None) -> Fit:
+        fit, W = self.fit, self.W
+        assert fit.pairs is not None
+        pairs = replace(fit.pairs, values=(W**2).T @ fit.pairs.values, vectors=fit.pairs.vectors @ W)
+        turned: dict[str, Floats] = {name: value @ W for name, value in fit.extra.items() if name in VECTORS}
+        own = np.ones(W.shape[1]) if factors is None else factors(pairs.values)
+        W = W / self.factor[:, None] * own
+        return replace(combined(fit, W), pairs=pairs, extra={**fit.extra, **turned, "selected_": W})
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What a choice among eigenvectors depends on besides them."""
+
+    data: Connected
+    d: int
+    energies: Callable[[Floats], Floats]
+    run: Run
+    factors: Callable[[Floats], Floats] | None
+    zeta: float
+    doubt: Doubt
+
+    def choose(self, fit: Fit, subspace: int, longest: float) -> _Chosen:
+        """`independent` combinations of a fit's eigenvectors, or the leading ones where those repeat more."""
+        assert fit.pairs is not None
+        doubt = replace(self.doubt, longest=longest)
+        values, m, run = fit.pairs.values, fit.coordinates.shape[1], self.run
+        factor = np.ones(m) if self.factors is None else np.maximum(self.factors(values), SMALLEST)
+        patches = _patches(self.data)
+        V, e = fit.coordinates / factor, self.energies(values)
+        W = independent(V, e, patches, self.d, _extents(self.data, patches), self.zeta, subspace)
+        if dependence(V @ W, run).max() > dependence(V[:, : self.d], run).max() + LOOSER:
+            # A sharp bend has uneven gradients: the leading ones may be right, and less dependent
+            W = np.eye(m, self.d)
+        return _Chosen(fit, W, factor, _mixture(V @ W, (W**2).T @ e, self.data, doubt, run))
+
+
+def _mixture(Y: Floats, energies: Floats, data: Connected, doubt: Doubt, run: Run) -> _Mixture | None:
+    """The first coordinate of long data that is a mixture of directions, where that can be seen."""
+    if energies.max() <= 0:
+        return None
+    X, long = euclidean_rows(data.source), np.sqrt(energies / max(energies[0], NO_EXTENT**2 * energies.max()))
+    if X is None or len(Y) < ENOUGH_TO_TELL or len(data.bridges) or long.max() <= doubt.long:
+        return None
+    patches = _patches(data)
     sizes = np.asarray(_extents(data, patches))
     wide = sizes > NO_EXTENT * sizes.max()  # points repeated many times have no gradient
     if wide.mean() * len(Y) < ENOUGH_TO_TELL or not _is_surface(X, patches, Y.shape[1]):
-        return
+        return None
     told, even = dependence(Y, run), evenness(Y, patches[wide], sizes[wide])
-    mixed = (even < doubt.uneven) | ((told > doubt.told) & (even < doubt.partly))
+    mixed = (even < doubt.uneven) | ((told > doubt.told) & (even < doubt.partly)) | (long > doubt.longest)
+    if not mixed[1:].any():
+        return None
     c = int(np.argmax(mixed[1:])) + 1
-    if mixed[1:].any() and told.max() <= REPEATED:  # else that is told
+    return _Mixture(c, float(told[c]), float(even[c]), bool(told.max() > REPEATED))
+
+
+def _tell(found: _Mixture | None, doubt: Doubt) -> None:
+    if found is not None and not found.repeated:  # else that is told
         warn(
-            f"coordinate {c + 1} is mixed or uneven: the earlier ones tell {told[c]:.0%} of it (dependence_), "
-            f"and its evenness is {even[c]:.2f} (1 for one slope everywhere), on long data; {doubt.way_out}",
+            f"coordinate {found.column + 1} is mixed or uneven: the earlier ones tell {found.told:.0%} of it "
+            f"(dependence_), and its evenness is {found.even:.2f} (1 for one slope everywhere), on long data; "
+            f"{doubt.way_out}",
             DependenceWarning,
         )
 
@@ -143,17 +227,13 @@ def combined(fit: Fit, W: Floats) -> Fit:
     return replace(fit, coordinates=Y @ W, extend=whole)
 
 
-def _patches(data: Connected, run: Run) -> Ints:
-    """(patches, points) indices: some points and their nearest ones, or their neighbours where the nearest may lie on
-    another sheet.
+def _patches(data: Connected) -> Ints:
+    """(patches, points) indices: some points and those around them along the edges, without shortcuts, which say
+    nothing about gradients even where they are left in the graph.
     """
-    if isinstance(data.source, Points) and len(data.shortcuts) == 0:
-        rows, k = _spread(np.arange(data.n)), min(PATCH, data.n)
-        return nearest(data.source, k, queries=data.source.X[rows], run=run).indices.reshape(-1, k).astype(np.int64)
-    near = data.graph.neighbors()
-    k = int(np.median(near.counts))
-    rows = _spread(np.flatnonzero(near.counts >= k))
-    return np.column_stack([rows, near.indices[near.indptr[rows][:, None] + np.arange(k)]]).astype(np.int64)
+    near = without_neighbors(data.neighbors, data.shortcuts) if len(data.shortcuts) else data.neighbors
+    rows = np.linspace(0, data.n - 1, min(data.n, PATCHES)).astype(np.int64)
+    return around(near, rows, PATCH)
 
 
 def _extents(data: Connected, patches: Ints) -> Floats | None:
@@ -163,7 +243,3 @@ def _extents(data: Connected, patches: Ints) -> Floats | None:
         return None
     parts = block_slices(len(patches), max(1, COPIED // (patches.shape[1] * X.shape[1])))
     return np.concatenate([np.sqrt(X[patches[part]].astype(np.float64).var(axis=1).sum(axis=1)) for part in parts])
-
-
-def _spread(rows: Ints) -> Ints:
-    return rows[np.linspace(0, len(rows) - 1, min(len(rows), PATCHES)).astype(np.int64)]

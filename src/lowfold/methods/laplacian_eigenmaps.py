@@ -32,7 +32,7 @@ from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Affinities, Selected, Symmetrized
 from lowfold.methods._placing.harmonics import HarmonicRow
 from lowfold.methods._placing.maps import Barycentric
-from lowfold.methods._select import selected
+from lowfold.methods._select import CHOSEN_WAVES, selected
 from lowfold.methods._sparse_stages import walk_stages
 from lowfold.methods._stages import Stages
 from lowfold.spectral._doors import largest, smallest
@@ -119,7 +119,7 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, WeightMe
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
         solve = partial(self._eigenmaps, data, run)
-        return selected(solve, data, self.n_components, self.select, np.asarray, run)
+        return selected(solve, data, self.n_components, self.select, np.asarray, run, doubts=(None, CHOSEN_WAVES))
 
     def _eigenmaps(self, data: Connected, run: Run, d: int) -> Fit:
         scale, local = self._scales(data)
