@@ -180,3 +180,13 @@ def test_what_is_true_of_several_pieces_is_said_once() -> None:
         lowfold.DiffusionMaps(1, n_neighbors=12, on_disconnected="separate").fit(X)
     assert len(said) == 1
     assert str(said[0].message).endswith("(so in 2 of 2 pieces)")
+
+
+@pytest.mark.parametrize("seed", [20, 23, 24])
+def test_products_of_fields_that_lose_the_width_of_a_twisted_strip_are_told(seed: int) -> None:
+    P = np.random.default_rng(seed).random((700, 2)) * [3.0, 1.0]
+    turn = 2 * P[:, 0] / 3
+    X = np.column_stack([P[:, 0], (P[:, 1] - 0.5) * np.cos(turn), (P[:, 1] - 0.5) * np.sin(turn)])
+    with pytest.warns(DependenceWarning, match="LTSA or Isomap"):
+        Y = lowfold.VectorDiffusionMaps(2).fit_transform(X)
+    assert _worse(Y, P) < 0.1

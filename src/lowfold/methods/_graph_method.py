@@ -21,6 +21,7 @@ from lowfold.methods._parameters import Distances, Nearest, Solved
 from lowfold.methods._pieces import embed_pieces
 from lowfold.methods._placing.maps import Pieces
 from lowfold.methods._telling import told_dependence
+from lowfold.spectral._types import REPEATED
 
 
 def neighbors_within_limits(method: Any, data: Data) -> None:
@@ -36,6 +37,7 @@ class GraphMethod(Nearest, Distances, Solved, Method):
     charted: ClassVar[bool] = False  # landmarks are measured along the surface, by the tangent planes of all points
     per_component: ClassVar[int] = 0  # neighbours that the default has for every component
     ways_out: ClassVar[tuple[str, str] | None] = None  # of coordinates that hold a few points, and of repeated ones
+    repeated: ClassVar[float] = REPEATED  # what the earlier coordinates tell of one that is called so
     per_point: ClassVar[tuple[str, ...]] = ()  # fitted attributes with a row per point: put together from the pieces
     of_largest: ClassVar[tuple[str, ...]] = ()  # arrays that every piece has for itself: those of the largest are kept
 
@@ -96,7 +98,12 @@ class GraphMethod(Nearest, Distances, Solved, Method):
         if self.ways_out is not None:
             shown = near.labels == 0 if apart else near.labels >= 0  # of pieces apart, the largest
             found["dependence_"] = told_dependence(
-                type(self).__name__, fit.coordinates[shown], self.ways_out, np.bincount(near.labels[shown]), run
+                type(self).__name__,
+                fit.coordinates[shown],
+                self.ways_out,
+                np.bincount(near.labels[shown]),
+                run,
+                self.repeated,
             )
         if self.keeps_neighbors:
             found["neighbors_"] = near.neighbors

@@ -15,10 +15,13 @@ from lowfold.spectral._held import ENOUGH_TO_TELL, FEW, held_columns
 from lowfold.spectral._types import REPEATED
 
 
-def told_dependence(name: str, Y: Floats, ways_out: tuple[str, str], pieces: Ints, run: Run) -> Floats:
+def told_dependence(
+    name: str, Y: Floats, ways_out: tuple[str, str], pieces: Ints, run: Run, bound: float = REPEATED
+) -> Floats:
     """`dependence_`, with a warning of coordinates that hold a few points, and of repeated ones.
 
-    `ways_out` says what to do about either. `pieces` are the sizes of the pieces that were joined: coordinates tell
+    `ways_out` says what to do about either; a coordinate of which the earlier ones tell more than `bound` is called
+    repeated. `pieces` are the sizes of the pieces that were joined: coordinates tell
     them from each other first, and rightly, so that only points which are no piece of their own are told.
     """
     inside = finite_rows(Y)
@@ -29,7 +32,7 @@ def told_dependence(name: str, Y: Floats, ways_out: tuple[str, str], pieces: Int
     lonely = tell_few(name, Y, ways_out[0])
     if len(pieces) > 1:
         return told
-    repeated = np.setdiff1d(np.flatnonzero(told > REPEATED), lonely)
+    repeated = np.setdiff1d(np.flatnonzero(told > bound), lonely)
     if len(repeated):
         c = int(repeated[0])
         warn(

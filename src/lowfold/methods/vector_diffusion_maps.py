@@ -144,6 +144,9 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
     of_largest: ClassVar[tuple[str, ...]] = ("pairs_",)
     learned: ClassVar[Mapping[str, LearnedMetric]] = {"diffusion": vector_distances}
 
+    # Products of fields repeat each other in part: where the second told 0.3 of the first, a direction was lost on 9 of
+    # 11 sheets, and below on 2 of 22.
+    repeated: ClassVar[float] = 0.3
     ways_out: ClassVar[tuple[str, str] | None] = (
         "a wider scale holds them",
         "use LTSA or Isomap where coordinates are wanted",
