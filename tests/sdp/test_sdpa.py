@@ -10,8 +10,10 @@ import pytest
 import lowfold
 from lowfold.errors import FileProblem
 from lowfold.graph import find_neighbors
-from lowfold.sdp import neighbor_pairs, unfold, unfolding, write_sdpa
+from lowfold.sdp import unfold
 from lowfold.sdp._conic import conic_sdp
+from lowfold.sdp._program import neighbor_pairs, unfolding
+from lowfold.sdp._sdpa import write_sdpa
 
 
 def _read(path: Path) -> tuple[list[int], np.ndarray, list[np.ndarray]]:
@@ -70,3 +72,17 @@ def test_an_existing_file_is_left_alone(tmp_path: Path) -> None:
     assert file.read_text() == "mine"
     write_sdpa(file, program, overwrite=True)
     assert _read(file)[1].tolist() == [0.0, 1.0]
+
+
+def test_a_fitted_model_writes_its_program(tmp_path: Path) -> None:
+    X = lowfold.datasets.s_curve(25, random_state=3).X
+    model = lowfold.MVU(2, n_neighbors=4, nu=1.5).fit(X)
+    model.write_program(tmp_path / "p.dat-s")
+    blocks, sides, _ = _read(tmp_path / "p.dat-s")
+    assert blocks == [25] + [2] * len(model.pairs_)
+    squared = np.square(X[model.pairs_[:, 0]] - X[model.pairs_[:, 1]]).sum(axis=1)
+    np.testing.assert_allclose(sides[1 : 1 + len(squared)], squared / squared.mean())
+    with pytest.warns(lowfold.errors.DisconnectedWarning):
+        apart = lowfold.MVU(2, n_neighbors=4, on_disconnected="largest").fit(np.concatenate([X, X + 100.0]))
+    with pytest.raises(lowfold.errors.InvalidInput, match="one model of all points"):
+        apart.write_program(tmp_path / "q.dat-s")

@@ -5,6 +5,7 @@ X --neighbours--> N --all pairs inside each--> (i, j), s_ij --semidefinite progr
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from lowfold._core.types import Floats
 from lowfold._core.warn import warn
 from lowfold.graph._source import Points
 from lowfold.lowrank._energy import share_held
+from lowfold.methods._estimator import check_fitted
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._losses import Loss, Lowered
@@ -36,6 +38,7 @@ from lowfold.methods._unfolding import (
 from lowfold.optimize._loss_formulas import LossValue, spring_loss
 from lowfold.sdp._door import SOLVERS, select_unfolding_solver, unfold
 from lowfold.sdp._program import FORMS, Unfolding, neighbor_pairs, unfolding, variance_bound
+from lowfold.sdp._sdpa import write_sdpa
 from lowfold.sdp._solution import Callback
 
 REG = 1e-3  # ridge of the weights with which a new point is rebuilt from its neighbours, the default of LLE
@@ -78,8 +81,7 @@ def _stages(method: Any, data: Data) -> list[Stage]:
 
 def _spring_loss(model: Any, data: Data, scaled: bool) -> Loss:
     """The part "bound" is the loss of the solution in all its dimensions."""
-    kept = Connected(model._trained.source, None, model._trained.graph)
-    squared = pair_distances(kept, model.pairs_) ** 2
+    squared = _kept_squares(model)
     settings = (model.constraints, float(model.nu_), scaled)
     whole = spring_loss(model.pairs_, squared, model.factor_, *settings).value
 
@@ -88,6 +90,12 @@ def _spring_loss(model: Any, data: Data, scaled: bool) -> Loss:
         return LossValue(found.value, found.points, (*found.parts, ("bound", whole)))
 
     return loss
+
+
+def _kept_squares(model: Any) -> Floats:
+    """The squared distances of the constrained pairs, measured again."""
+    kept = Connected(model._trained.source, None, model._trained.graph)
+    return np.asarray(pair_distances(kept, model.pairs_) ** 2)
 
 
 def _tell_time(program: Unfolding) -> None:
@@ -234,6 +242,17 @@ class MVU(GraphMethod):
                 "factor_": solution.factor,
             },
         )
+
+    def write_program(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """The program of a fitted model as a file in SDPA's sparse format, for another solver (CSDP, SDPA, SDPT3).
+
+        In units of the mean squared distance of the pairs; an existing file is left alone unless `overwrite`.
+        """
+        check_fitted(self)
+        self._of_one_model("write_program()")
+        form: Any = self.constraints
+        program = unfolding(len(self.factor_), self.pairs_, _kept_squares(self), form=form, nu=float(self.nu_))
+        write_sdpa(path, program, overwrite=overwrite)
 
     def _operator(self) -> FactorOperator:
         """K = Y Y', from the factor that the model keeps."""

@@ -29,10 +29,11 @@ def write_sdpa(path: str | Path, program: Unfolding, *, overwrite: bool = False)
     as solvers here work: multiply the solver's K by it. "ineq" adds a diagonal block of what is left of each squared
     distance, "slack" a block [[1, r], [r, u]] for every pair, with r = d_e(K) - s_e and a cost of nu u, u >= r^2.
 
-    >>> import lowfold, tempfile, pathlib
-    >>> chain = lowfold.sdp.unfolding(3, [[0, 1], [1, 2]], [1.0, 1.0], form="eq")
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "chain.dat-s"
-    >>> lowfold.sdp.write_sdpa(file, chain)
+    >>> import tempfile
+    >>> from lowfold.sdp._program import unfolding
+    >>> chain = unfolding(3, [[0, 1], [1, 2]], [1.0, 1.0], form="eq")
+    >>> file = Path(tempfile.mkdtemp()) / "chain.dat-s"
+    >>> write_sdpa(file, chain)
     >>> file.read_text().splitlines()[:4]
     ['3 = m, the centring and 2 pairs', '1 = blocks', '3', '0 1 1']
     """
