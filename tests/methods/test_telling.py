@@ -182,6 +182,13 @@ def test_what_is_true_of_several_pieces_is_said_once() -> None:
     assert str(said[0].message).endswith("(so in 2 of 2 pieces)")
 
 
+@pytest.mark.parametrize("name", ["Isomap", "MVU"])
+def test_distances_to_one_far_point_are_told(name: str) -> None:
+    X = np.concatenate([np.random.default_rng(990).normal(size=(119, 4)), [[60.0, 0.0, 0.0, 0.0]]])
+    with pytest.warns(AccuracyWarning, match="row 119 first"):
+        getattr(lowfold, name)(2).fit(X)
+
+
 @pytest.mark.parametrize("seed", [20, 23, 24])
 def test_products_of_fields_that_lose_the_width_of_a_twisted_strip_are_told(seed: int) -> None:
     P = np.random.default_rng(seed).random((700, 2)) * [3.0, 1.0]

@@ -20,6 +20,10 @@ from lowfold.sdp._solution import Solution
 from lowfold.spectral._types import ZERO, Eigenpairs, fix_signs
 
 ROUGH = 0.01  # of the mean squared distance: what the factorised route promises
+WAYS_OUT = (
+    "look at these rows, and leave them out if they are mistakes",
+    "what the pairs let stretch and bend makes such coordinates: use LTSA, or more points",
+)
 UNBOUNDED = "no pair holds them together, so the variance has no finite optimum"
 
 

@@ -37,6 +37,7 @@ from lowfold.methods._placing.patches import ReconstructionRow
 from lowfold.methods._stages import FLOAT, Stage, Stages, degree, read_stage, search_stage
 from lowfold.methods._unfolding import (
     UNBOUNDED,
+    WAYS_OUT,
     FactorOperator,
     factor_pairs,
     pair_distances,
@@ -99,6 +100,7 @@ class LandmarkMVU(Seeded, GraphMethod):
     duality_gap_, constraint_violation_, largest_violation_ : as in MVU, within points of the form Q U
     reconstruction_error_ : float, ||X - Q X[landmarks]|| / ||X - mean||; NaN where the input is no table of points
     spectrum_, rank_, variance_, explained_, nu_, n_iter_, factor_ : as in MVU
+    dependence_ : array (n_components,), share of each coordinate's variance that the earlier ones tell
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces
     residual_, gap_, solver_ : what the solve was worth
 
@@ -114,6 +116,7 @@ class LandmarkMVU(Seeded, GraphMethod):
     loss: ClassVar[Lowered] = no_loss(
         "its points follow the landmarks by fixed weights, other embeddings do not; use MVU's"
     )
+    ways_out: ClassVar[tuple[str, str] | None] = WAYS_OUT
     tuned_on: ClassVar[int | None] = 120
 
     landmarks: int | NDArray[np.int64] = param(

@@ -29,6 +29,7 @@ from lowfold.methods._sparse_stages import found_neighbors
 from lowfold.methods._stages import FLOAT, Stage, Stages, degree, read_stage, search_stage
 from lowfold.methods._unfolding import (
     UNBOUNDED,
+    WAYS_OUT,
     FactorOperator,
     factor_pairs,
     pair_distances,
@@ -131,6 +132,7 @@ class MVU(GraphMethod):
     largest pairs_ : array (m, 2), the constrained pairs; dual_ : array (m,), the stress of each, which proves the bound
     n_constraints_ : int, pairs and centring
     nu_, n_iter_, factor_ : stiffness used, iterations, Y with K = Y Y' of all dimensions
+    dependence_ : array (n_components,), share of each coordinate's variance that the earlier ones tell
     graph_, n_neighbors_, component_labels_, bridges_ : the graph and its pieces
     residual_, gap_, solver_ : what the solve was worth
 
@@ -147,6 +149,7 @@ class MVU(GraphMethod):
     loss: ClassVar[Lowered] = Lowered(
         _spring_loss, "(nu sum (d^2 - s)^2 - tr K) / n in units of the mean s; least over all dimensions"
     )
+    ways_out: ClassVar[tuple[str, str] | None] = WAYS_OUT
     tuned_on: ClassVar[int | None] = 80
 
     constraints: str = param(
