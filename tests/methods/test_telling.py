@@ -182,7 +182,7 @@ def test_what_is_true_of_several_pieces_is_said_once() -> None:
     assert str(said[0].message).endswith("(so in 2 of 2 pieces)")
 
 
-@pytest.mark.parametrize("name", ["Isomap", "MVU"])
+@pytest.mark.parametrize("name", ["Isomap", "MVU", "NonmetricMDS"])
 def test_distances_to_one_far_point_are_told(name: str) -> None:
     X = np.concatenate([np.random.default_rng(990).normal(size=(119, 4)), [[60.0, 0.0, 0.0, 0.0]]])
     with pytest.warns(AccuracyWarning, match="row 119 first"):

@@ -31,12 +31,18 @@ from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.stress import StressRow
 from lowfold.methods._reading_rows import read_rows
 from lowfold.methods._stages import Stage, Stages, read_stage
+from lowfold.methods._telling import tell_few
 from lowfold.optimize._isotonic import Ranking, majorise_ordinal
 from lowfold.optimize._loss_formulas import LossValue
 from lowfold.optimize._momentum import Callback
 from lowfold.optimize._smacof import Minimum
 from lowfold.optimize._stress import EdgeTerms, Held, PairTerms
+from lowfold.spectral._held import ENOUGH_TO_TELL
 
+COLLAPSED = (
+    "all others nearly coincide, for that keeps the order of the dissimilarities as well: use MetricMDS, or leave "
+    "these rows out"
+)
 KNOTS = 4096  # points of the monotone curve that a fitted model keeps
 
 
@@ -173,6 +179,8 @@ class NonmetricMDS(HasDissimilarities, Distances, Seeded, GivenStart):
                 best, dhat = other, other_dhat
         size = 1.0 / float(np.sqrt(np.mean(dhat**2)) or 1.0)
         Y, dhat = (best.Y - best.Y.mean(axis=0)) * size, dhat * size
+        if len(Y) >= ENOUGH_TO_TELL:
+            tell_few("NonmetricMDS", Y, COLLAPSED)
         knots, heights = monotone_curve(edges.delta, dhat, ranking)
         return Fit(
             coordinates=Y,
