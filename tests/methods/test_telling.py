@@ -14,6 +14,7 @@ from lowfold._core.errors import AccuracyWarning, DependenceWarning, Disconnecte
 from lowfold._core.run import Run
 from lowfold.methods._placing.back import choose_inverse
 from lowfold.methods._placing.maps import Barycentric
+from lowfold.methods._telling import told_dependence
 
 
 def _worse(Y, truth):
@@ -189,11 +190,15 @@ def test_distances_to_one_far_point_are_told(name: str) -> None:
         getattr(lowfold, name)(2).fit(X)
 
 
-@pytest.mark.parametrize("seed", [20, 23, 24])
-def test_products_of_fields_that_lose_the_width_of_a_twisted_strip_are_told(seed: int) -> None:
-    P = np.random.default_rng(seed).random((700, 2)) * [3.0, 1.0]
-    turn = 2 * P[:, 0] / 3
-    X = np.column_stack([P[:, 0], (P[:, 1] - 0.5) * np.cos(turn), (P[:, 1] - 0.5) * np.sin(turn)])
-    with pytest.warns(DependenceWarning, match="LTSA or Isomap"):
-        Y = lowfold.VectorDiffusionMaps(2).fit_transform(X)
-    assert _worse(Y, P) < 0.1
+@pytest.mark.parametrize("seed", [1, 2])
+def test_products_of_fields_are_told_where_they_repeat_in_part(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.random(600)
+    Y = np.column_stack([x, np.cos(2 * np.pi * x) + 0.7 * rng.standard_normal(600)])
+    bound, words = lowfold.VectorDiffusionMaps.repeated, ("", "use LTSA")
+    with pytest.warns(DependenceWarning, match="use LTSA"):
+        told = told_dependence("VectorDiffusionMaps", Y, words, np.array([600]), Run(), bound)
+    assert bound < told[1] < 0.7
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        told_dependence("LTSA", Y, words, np.array([600]), Run(), lowfold.LTSA.repeated)
