@@ -141,8 +141,8 @@ def _confirmed(graph: Graph, found: Ints, X: AnyFloats | None, d: int, run: Run)
 
 
 def _beyond_doubt(share: Floats) -> Mask:
-    rank = int(DOUBTFUL * len(share))
-    return np.asarray(share > min(SHARED, float(np.partition(share, rank)[rank])))
+    low, most = share[share <= SHARED], int(DOUBTFUL * len(share))
+    return np.asarray(share > (SHARED if len(low) <= most else float(np.partition(low, most)[most])))
 
 
 def _shares(graph: Graph, run: Run) -> Floats:

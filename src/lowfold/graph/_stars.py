@@ -16,7 +16,7 @@ from lowfold.graph._types import Graph
 
 # Times the usual length of the denser end: edges to another sheet had 1.6 and more, one in five along a sheet has it.
 LONG = 1.7
-AT_FIRST = 400  # of these edges, the longest, are looked at; all where some of them are steep
+AT_FIRST = 200  # of these edges, the longest, are looked at; all where some of them are steep
 # Ends so many times farther apart without the steep edges: gaps of a sample reach 6, and noise on 996 clean graphs made
 # 3 such edges at the most; stars on rolls had 5 to 17.
 FAR = 8.0
