@@ -3,7 +3,9 @@
     python -m benchmarks.first_fit [--times 3]
 
 "cold" has no compiled loops, "warm" those of an earlier process. Compiled modules (.pyc) of all packages are there in
-both; scikit-learn's process has neither more nor less to do than ours: import, make the points, fit.
+both. Both sides import, make the same points and fit, with 10 neighbours where there are some and else as they come:
+t-SNE of scikit-learn takes 1,000 steps, ours 750, and the kernels have other widths. Where pandas is installed
+scikit-learn loads it, 0.3 to 0.5 s more; a plain install has none.
 """
 
 from __future__ import annotations
