@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lowfold._core.brief import brief
 from lowfold._core.config import get_config
 from lowfold._core.errors import InvalidInput
 from lowfold._core.file_words import existing_file, parsing, refuse
@@ -40,6 +41,8 @@ class Cube:
     mask: NDArray[np.bool_] | None = None
     ignore: float | None = None
     header: dict[str, str] = field(default_factory=dict)
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if self.values.ndim != 3 or 0 in self.values.shape:

@@ -59,7 +59,7 @@ class BeforeAfter:
 
     trials: tuple[Trial, ...]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [f"{'':24s} {'dims':>5s} {'accuracy':>15s} {'gain (95%)':>24s}  {'seconds':>8s}"]
         for trial in self.trials:
             a = trial.accuracies

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from lowfold._core.brief import brief
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Int, Null, check_limits
 from lowfold._core.random import generator
@@ -47,6 +48,8 @@ class Documents:
     projected: Floats | None
     ratio: tuple[float, float]
     model: Any
+
+    __repr__ = brief
 
     def similar(self, i: int, n: int = 5) -> list[tuple[int, float]]:
         """The n documents with the smallest angle to document i (a row number as given), and the cosines."""

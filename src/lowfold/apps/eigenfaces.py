@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core import errors
+from lowfold._core.brief import brief
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, Limits, Real, check_limits
 from lowfold._core.random import generator
@@ -66,6 +67,8 @@ class Recognition:
     face_distance: Floats
     person_distance: Floats
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, eq=False)
 class Eigenfaces:
@@ -96,6 +99,8 @@ class Eigenfaces:
     light: str
     metric: str
     rule: str
+
+    __repr__ = brief
 
     @classmethod
     def fit(

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.brief import brief
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, Limits, check_limits
 from lowfold._core.memory import require
@@ -62,6 +63,8 @@ class Features:
     model: Any = None
     source: Cube | None = None
     center: str = "pixels"
+
+    __repr__ = brief
 
     def restore(self, path: str | Path | None = None, *, overwrite: bool = False) -> Cube:
         """The cube as its features tell it: noise that they do not hold is gone. Bad bands are NaN.

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core import errors
+from lowfold._core.brief import brief
 from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices
 from lowfold._core.types import Floats, Ints
@@ -48,6 +49,8 @@ class Ordering:
     closed: bool
     steps: Floats
     linked: float
+
+    __repr__ = brief
 
 
 def order_collection(
@@ -120,6 +123,8 @@ class Revealed:
     matches: Ints
     correlation: Floats
     model: Any
+
+    __repr__ = brief
 
 
 def reveal(

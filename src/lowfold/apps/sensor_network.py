@@ -20,6 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lowfold._core.brief import brief
 from lowfold._core.errors import Disconnected, InvalidInput
 from lowfold._core.limits import Choice, check_limits
 from lowfold._core.parallel import single_threaded_blas
@@ -58,6 +59,8 @@ class Located:
     spectrum: Floats
     gap: float
     anchors: NDArray[np.int64]
+
+    __repr__ = brief
 
 
 def locate(

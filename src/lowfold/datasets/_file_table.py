@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.brief import brief
 from lowfold._core.types import AnyFloats
 
 
@@ -37,6 +38,8 @@ class Table:
     point_shape: tuple[int, ...] | None = None
     grid_shape: tuple[int, int] | None = None
     scaling: AnyFloats | None = None
+
+    __repr__ = brief
 
 
 def small_float(dtype: np.dtype[Any]) -> np.dtype[Any]:

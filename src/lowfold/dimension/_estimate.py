@@ -101,7 +101,7 @@ class Estimate:
             "note": self.note,
         }
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         value = "cannot tell" if np.isnan(self.value) else f"{self.words}{self.value:.2f}"
         spread = ""
         if self.interval is not None and self.band is not None:
@@ -135,7 +135,7 @@ class Estimates:
         values = [item.value for item in self.items if item.told and not item.bound and not item.whole]
         return float(np.median(values)) if values else float("nan")
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         width = max((len(item.name) for item in self.items), default=0)
         return "\n".join(f"{item.name:<{width}}  {str(item)[len(item.name) + 2 :]}" for item in self.items)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.brief import brief
 from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Int, Limits, Null, Real, check_limits
 from lowfold._core.parallel import COPIED, block_slices, run_blocks, single_threaded_blas
@@ -43,6 +44,8 @@ class Hyperplane:
     origin: Floats
     coordinates: Floats
     residual: float
+
+    __repr__ = brief
 
     @property
     def dim(self) -> int:

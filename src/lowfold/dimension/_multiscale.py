@@ -32,7 +32,7 @@ MOST = 256  # points of one ball
 NOTHING = 1e-9  # singular values below this share of the largest are rounding
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MultiscaleEstimate(Estimate):
     """An `Estimate` with the spectra it rests on.
 

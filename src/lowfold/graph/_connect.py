@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.brief import brief
 from lowfold._core.errors import Disconnected, InvalidInput
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
@@ -30,6 +31,8 @@ class Bridges:
 
     edges: Ints
     lengths: Floats
+
+    __repr__ = brief
 
     @classmethod
     def none(cls) -> Bridges:

@@ -29,7 +29,7 @@ class Consistency:
     flat_points: Ints
     shortcuts: Ints
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         pieces = f"{self.n_components} components of sizes {self.component_sizes[:5].tolist()}"
         lines = [
             "one connected piece" if self.n_components == 1 else pieces,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.brief import brief
 from lowfold._core.jit import loops_for
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.run import Run
@@ -54,6 +55,8 @@ class Shortcuts:
 
     edges: Ints
     tested: int
+
+    __repr__ = brief
 
     @classmethod
     def none(cls, tested: int = 0) -> Shortcuts:

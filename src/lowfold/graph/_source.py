@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from lowfold._core.brief import brief
 from lowfold._core.errors import InvalidInput, RepairWarning
 from lowfold._core.parallel import row_slices, run_blocks
 from lowfold._core.rounding import UNEVEN
@@ -31,6 +32,8 @@ class Points:
 
     X: Points64
     metric: Metric
+
+    __repr__ = brief
 
     @property
     def n(self) -> int:

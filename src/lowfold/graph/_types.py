@@ -48,6 +48,11 @@ def _check_rows(what: str, indptr: Any, indices: Any, values: Any, n_columns: in
         raise InvalidInput(f"{what}: distances must be 0 or more, and not NaN; leave unmeasured pairs out")
 
 
+def _shown_recall(recall: float) -> str:
+    """An exact search has nothing to say of it."""
+    return "" if recall == 1.0 else f", recall {recall:.3f}"
+
+
 def _scipy(data: Floats, indices: Indices, indptr: Pointers, shape: tuple[int, int]) -> csr_array:
     """A matrix with arrays of its own; 32-bit pointers where they suffice, which SciPy's graph routines want."""
     small = len(indices) < 2**31
@@ -65,6 +70,8 @@ class Neighbors:
     recall     share of true neighbours found, measured on a sample; 1.0 for an exact search
 
     >>> N = Neighbors.from_lists([[1, 2], [0, 2], [1, 0]], [[1.0, 3.0], [1.0, 2.0], [2.0, 3.0]])
+    >>> N
+    Neighbors(3 points, 2 each)
     >>> N.union().edges().tolist()
     [[0, 1], [0, 2], [1, 2]]
     """
@@ -95,6 +102,13 @@ class Neighbors:
             raise InvalidInput("a point is never its own neighbour; remove it from its list")
         order = np.lexsort((flat, lengths, rows))
         return cls(np.concatenate([[0], np.cumsum(counts)]), flat[order], lengths[order], len(indices))
+
+    def __repr__(self) -> str:
+        counts = self.counts
+        low, high = (int(counts.min()), int(counts.max())) if self.n else (0, 0)
+        rows = f"{self.n} points" if self.n == self.n_points else f"{self.n} rows among {self.n_points} points"
+        each = f"{low}" if low == high else f"{low} to {high}"
+        return f"Neighbors({rows}, {each} each{_shown_recall(self.recall)})"
 
     def check(self) -> None:
         """Raise unless these are neighbourhoods of the points themselves, rows sorted by distance, itself left out."""
@@ -218,6 +232,8 @@ class Graph:
     """A symmetric graph with edge lengths; every edge stands in both rows; rows are sorted by index; no self-edges.
 
     >>> G = Graph.from_edges(3, [[0, 1], [1, 2]], [1.0, 2.0])
+    >>> G
+    Graph(3 points, 2 edges, lengths 1 to 2)
     >>> G.degrees().tolist(), G.n_edges
     ([1, 2, 1], 2)
     """
@@ -254,6 +270,10 @@ class Graph:
         first[1:] = (i[1:] != i[:-1]) | (j[1:] != j[:-1])
         indptr = np.concatenate([[0], np.cumsum(np.bincount(i[first], minlength=n))])
         return cls(indptr, j[first], d[first])
+
+    def __repr__(self) -> str:
+        lengths = f", lengths {self.lengths.min():.4g} to {self.lengths.max():.4g}" if len(self.lengths) else ""
+        return f"Graph({self.n} points, {self.n_edges} edges{lengths})"
 
     def check(self) -> None:
         """Raise unless rows are sorted by index without repeats or self-edges and every edge stands in both rows."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, diags_array
 
+from lowfold._core.brief import brief
 from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.operators import SparseOperator
@@ -36,6 +37,8 @@ class Weights:
     graph: Graph
     values: Floats
     loops: Floats
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if len(self.values) != len(self.graph.indices) or len(self.loops) != self.graph.n:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lowfold._core.brief import brief
 from lowfold._core.types import Floats, Ints
 
 
@@ -16,6 +17,8 @@ class SVD:
     U: Floats
     s: Floats
     V: Floats
+
+    __repr__ = brief
 
     def dense(self) -> Floats:
         """The approximation as a matrix."""
@@ -31,6 +34,8 @@ class PivotedQR:
     columns: Ints
     k: int
     exchanges: int
+
+    __repr__ = brief
 
     def dense(self, k: int | None = None) -> Floats:
         """A itself, or its approximation by the first k rows of R: Q_k R_k."""
@@ -58,6 +63,8 @@ class PivotedLU:
     rows: Ints
     columns: Ints
 
+    __repr__ = brief
+
     @property
     def k(self) -> int:
         """The index at which the factorisation reveals the rank."""
@@ -81,6 +88,8 @@ class Cholesky:
     pivots: Ints
     remaining: Floats
 
+    __repr__ = brief
+
     @property
     def error(self) -> float:
         """trace(G - L L'), the nuclear norm of the error."""
@@ -98,6 +107,8 @@ class Interpolative:
     B: Floats
     P: Floats
     columns: Ints
+
+    __repr__ = brief
 
     @property
     def k(self) -> int:
@@ -118,6 +129,8 @@ class Compressed:
     columns: Ints
     weights: Floats
 
+    __repr__ = brief
+
     def dense(self) -> Floats:
         """The approximation as a matrix."""
         return np.asarray(self.U @ self.C @ self.U.T)
@@ -131,6 +144,8 @@ class Nystrom:
     V: Floats
     columns: Ints
     orthogonal: bool
+
+    __repr__ = brief
 
     def dense(self) -> Floats:
         """The approximation as a matrix."""

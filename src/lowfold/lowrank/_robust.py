@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincinv, ndtri
 
+from lowfold._core.brief import brief
 from lowfold._core.parallel import block_slices
 from lowfold._core.rounding import NO_DIVISOR, ROUNDING
 from lowfold._core.run import Run
@@ -177,6 +178,8 @@ class LowRankSparse:
     S: Floats
     residual: float
     iterations: int
+
+    __repr__ = brief
 
 
 def low_rank_plus_sparse(

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
 
+from lowfold._core.brief import brief
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import compiled
 from lowfold._core.memory import require
@@ -36,6 +37,8 @@ class URV:
     d: int
     tau: float
 
+    __repr__ = brief
+
     def dense(self, d: int | None = None) -> Floats:
         """A itself, or the truncation U_d R_d V_d'."""
         return np.asarray(self.U[:, :d] @ self.R[:d, :d] @ self.V[:, :d].T)
@@ -57,6 +60,8 @@ class ULV:
     V: Floats
     d: int
     tau: float
+
+    __repr__ = brief
 
     def dense(self, d: int | None = None) -> Floats:
         """A itself, or the truncation U_d L_d V_d'."""

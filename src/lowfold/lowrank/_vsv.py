@@ -13,6 +13,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
 
+from lowfold._core.brief import brief
 from lowfold._core.types import Floats
 from lowfold.lowrank._check import symmetric, threshold
 from lowfold.lowrank._pivoted import pivoted_cholesky
@@ -32,6 +33,8 @@ class VSV:
     omega: Floats | None
     d: int
     tau: float
+
+    __repr__ = brief
 
     @property
     def S(self) -> Floats:

@@ -51,7 +51,7 @@ class Plan:
         whole = ("peak", pretty_bytes(self.total), f"of {pretty_bytes(self.budget)}{self.where}; {verdict}")
         return [*((s.name, pretty_bytes(s.bytes), s.what) for s in self.stages), whole]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         rows = self._rows()
         width = max(len(name) for name, _, _ in rows)
         lines = [f"  {name:{width}s}  {size:>9s}  {what}" for name, size, what in rows]

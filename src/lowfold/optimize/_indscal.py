@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lowfold._core.brief import brief
 from lowfold._core.rounding import NO_DIVISOR, ROUNDING
 from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats
@@ -21,6 +22,8 @@ class Individual:
     weights: Floats
     explained: Floats
     history: Floats
+
+    __repr__ = brief
 
 
 def individual_scaling(B: Floats, X: Floats, *, max_iter: int = 500, tol: float = 1e-10) -> Individual:

@@ -63,7 +63,7 @@ class Finding:
         if self.verdict not in VERDICTS:
             raise InvalidInput(f"verdict must be one of {', '.join(VERDICTS)}; got {self.verdict!r}")
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [f"{self.name}: {self.verdict}", *_wrapped(self.saw)]
         for word, rules in (("for", self.rules_in), ("against", self.rules_out)):
             for reason, names in _by_reason(rules).items():
@@ -154,7 +154,7 @@ class Diagnosis:
         header = ("question", "answer", "seen", "speaks for", "speaks against", "advice")
         return html_table(header, rows, title=self._head(), notes=_summary(self).splitlines()[1:])
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n\n".join([self._head(), *(str(finding) for finding in self.findings), _summary(self)])
 
     def _head(self) -> str:

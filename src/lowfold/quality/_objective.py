@@ -24,7 +24,7 @@ from lowfold.quality._score import Score
 from lowfold.quality._spaces import read_coordinates, same_length
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Objective(Score):
     """A method's objective at one embedding; smaller is better.
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lowfold._core.brief import brief
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import compiled
 from lowfold._core.limits import Int, Null, check_limits
@@ -48,6 +49,8 @@ class NeighborRanks:
     of_embedding: NDArray[np.int32]
     of_data: NDArray[np.int32]
     n_points: int | None = None
+
+    __repr__ = brief
 
     @property
     def n(self) -> int:
@@ -238,6 +241,8 @@ class NeighborhoodCurve:
     q_nx: Floats
     area: float
     points: Floats
+
+    __repr__ = brief
 
     @property
     def sizes(self) -> Ints:

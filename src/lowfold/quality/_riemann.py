@@ -26,7 +26,7 @@ from lowfold.quality._spaces import read_coordinates, same_length
 SPANNED = 1e-7  # a tangent direction below this share of the longest is not spanned by the neighbours
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Distortion(Score):
     """The stretching at every point, as a `Score`.
 

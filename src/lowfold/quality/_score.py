@@ -33,5 +33,5 @@ class Score(float):
     def __getnewargs__(self) -> tuple[Any, ...]:  # copies and pickles are made by __new__
         return (self.name, self.value)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"{self.name} = {self.value:.4g} (perfect: {self.perfect:g})"

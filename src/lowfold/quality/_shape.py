@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from lowfold._core.brief import brief
 from lowfold._core.parallel import TABLED, block_slices
 from lowfold._core.rounding import ROUNDING
 from lowfold._core.stacks import stacked_eigh, stacked_eigvalsh
@@ -60,6 +61,8 @@ class Scales:
     radii: Floats
     spectra: tuple[Floats, ...]
     D: int
+
+    __repr__ = brief
 
 
 def scales(X: Floats, centers: AnyInts, index: AnyInts, distances: Floats) -> Scales:

@@ -22,7 +22,7 @@ FLAT = 1e-9  # of the largest spread: a direction that the embedding does not ha
 ALIGN = ("rigid", "affine")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stability(Score):
     """How much the places of points differ from one part of the data to the next, as a `Score`.
 

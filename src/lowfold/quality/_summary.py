@@ -70,7 +70,7 @@ class Summary(Mapping[str, Score]):
         """The values alone: name -> number."""
         return {name: score.value for name, score in self.scores.items()}
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [f"{name:24s} {score.value:10.4g}   perfect {score.perfect:.4g}" for name, score in self.items()]
         return "\n".join(lines + [f"{name:24s} not there: {why}" for name, why in self.missing.items()])
 

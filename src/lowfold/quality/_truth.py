@@ -18,7 +18,7 @@ from lowfold.quality._score import Score
 from lowfold.quality._spaces import read_coordinates, same_length
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Alignment(Score):
     """A `Score` with the map that was fitted: truth ~ Y @ matrix + shift."""
 

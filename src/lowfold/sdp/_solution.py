@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lowfold._core.brief import brief
 from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.types import Floats
 from lowfold.sdp._program import Form, Unfolding
@@ -59,6 +60,8 @@ class Solution:
     iterations: int
     converged: bool
     stopped: bool = False
+
+    __repr__ = brief
 
 
 def violations(excess: Floats, form: Form) -> Floats:

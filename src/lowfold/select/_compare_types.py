@@ -127,9 +127,6 @@ class Comparison:
     versions: dict[str, str]
     diagnosis: Any
 
-    def __repr__(self) -> str:
-        return f"Comparison({len(self.X)} points, {', '.join(row.name for row in self.rows)})"
-
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -181,7 +178,7 @@ class Comparison:
                 told.setdefault(words, []).append(row.name)
         return [f"{', '.join(names)}: {words}" for words, names in told.items()]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = self._lines()
         widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
         text = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]

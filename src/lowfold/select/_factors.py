@@ -89,7 +89,7 @@ class Factors:
             lines.append(f"{name:{width}s}" + "".join(f"{'-' if np.isnan(v) else f'{v:.3f}':>12s}" for v in row))
         return "\n".join(lines)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [self.table(), ""]
         lines += [f"{name}: {words}" for name, words in self.definitions.items()]
         lines += [f"{method} on {shape}: {words}" for (method, shape), words in self.reasons.items()]

@@ -57,7 +57,7 @@ class Curve:
         refused = f"not eligible: {self.refused[value]}" if value in self.refused else ""
         return "  ".join(filter(None, [chosen, refused]))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [f"  {value:>10s}  {score:>17s}  {said}".rstrip() for value, score, said in self.rows()]
         return "\n".join([f"{self.parameter}: {self.measure}", *lines])
 
@@ -103,7 +103,7 @@ class Tuned:
         measured = [f"{curve.parameter}: {curve.measure}" for curve in self.curves]
         return html_table(header, rows, title=self._head(), notes=[*self.reasons, *measured])
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n".join(
             [self._head(), *(f"  {words}" for words in self.reasons), *(str(curve) for curve in self.curves)]
         )

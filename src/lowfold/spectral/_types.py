@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lowfold._core import errors
+from lowfold._core.brief import brief
 from lowfold._core.rounding import ROUNDING
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
@@ -47,6 +48,8 @@ class Eigenpairs:
     gap: float
     solver: str
     iterations: int
+
+    __repr__ = brief
 
 
 def fix_signs(vectors: Floats) -> Floats:
