@@ -75,6 +75,45 @@ EXPECTED = [
 ]
 
 
+def _lifted(X: np.ndarray, columns: int, noise: float, seed: int) -> np.ndarray:
+    """The same points in more columns: turned, and with noise of so much of their largest spread."""
+    rng = np.random.default_rng(seed)
+    turn = np.linalg.qr(rng.normal(size=(columns, X.shape[1])))[0]
+    return X @ turn.T + rng.normal(0, noise * X.std(axis=0).max(), (len(X), columns))
+
+
+@pytest.mark.parametrize("seed", [21, 22])
+@pytest.mark.parametrize("noise", [0.0, 0.005])
+@pytest.mark.parametrize(
+    ("name", "d", "verdict"), [("square", 2, "yes"), ("roll", 2, "no"), ("sphere", 2, "no"), ("circle", 1, "no")]
+)
+def test_more_columns_do_not_change_the_answer(name, d, verdict, noise, seed):
+    found = quality.diagnose(_lifted(DATA[name](seed), 9, noise, seed))
+    assert found.dimensions == (d, d)
+    assert found["linear"].verdict == verdict
+
+
+@pytest.mark.parametrize("turn", [1.0, 2.0])
+@pytest.mark.parametrize("seed", [23, 24])
+def test_a_bent_strip_is_not_linear_although_its_width_is_nothing_of_the_variance(turn, seed):
+    u = np.random.default_rng(seed).uniform(size=(600, 2)) * [10.0, 1.0]
+    strip = np.column_stack([np.cos(u[:, 0] * turn / 10), np.sin(u[:, 0] * turn / 10)]) * 10 / turn
+    found = quality.diagnose(np.column_stack([strip, u[:, 1]]))
+    assert found["linear"].value < 0.02
+    assert found["linear"].verdict == "no"
+
+
+@pytest.mark.parametrize("seed", [25, 26])
+def test_a_noisy_curve_has_no_dimension_of_its_noise_alone(seed):
+    """Patches within the noise have all of its directions, larger ones that of the curve: none stands out."""
+    rng = np.random.default_rng(seed)
+    t = rng.uniform(0, 6, 240)
+    curve = np.column_stack([np.cos(t), np.sin(t), t / 3, rng.normal(0, 0.05, (240, 4))])
+    found = quality.diagnose(curve)
+    assert found.dimensions[0] == 1
+    assert found["linear"].verdict != "yes"
+
+
 # Here a sample may leave a gap that cannot be told from a hole; but "yes" would be wrong.
 DOUBTFUL = [("cap, even", "with holes", "no"), ("sphere", "with holes", "no")]
 

@@ -46,7 +46,7 @@ def diagnose(
 
     same scale      standard deviations of the columns, where they have names or are few: no column decides alone
     one piece       components of the neighbourhood graph, and the k that would join them
-    linear          variance off the best plane of dimension d, noise aside
+    linear          variance off the best plane of dimension d, noise aside, of the whole and of small patches
     shortcuts       edges, all of them, whose ends are more than 3.5 times farther apart along a graph of 10 neighbours
                     without edges that leave the tangent planes
     isometric       linear, or Gaussian curvature by quadratic fits (Gauss's equation), times the squared mean geodesic

@@ -25,7 +25,16 @@ from lowfold.graph._source import Pairs, Points
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.metrics._metric import Metric
 from lowfold.metrics._resolve import resolve_metric
-from lowfold.quality._shape import Scales, noise_level, principal_patches, scales, tangent_counts, tangent_dimension
+from lowfold.quality._shape import (
+    TELLING,
+    Scales,
+    Tangents,
+    noise_level,
+    off_plane,
+    principal_patches,
+    scales,
+    tangents,
+)
 from lowfold.quality._spaces import GAPS
 from lowfold.quality._topology import without_steep_edges
 from lowfold.spectral._doors import largest
@@ -42,9 +51,19 @@ SHRUNK = (1.45, 1.6)  # far geodesics so many times shorter than with 0.6 k neig
 WIDEST, PART = 24, 8  # neighbours of the largest patch: so many, or one point in so many where that is more
 GROWTH = 20  # neighbours by which the growth of balls is measured, Levina & Bickel's upper end
 NOISE = 0.05  # of the distance to neighbour k, above which patches are taken larger
+MINOR = 0.2  # share of a patch's variance up to which noise, known to a few tenths, does not blur its tangents
 FEWER = 0.6  # of the neighbours, for the graph that geodesics are compared with
 SEEN = 0.9  # share of pairs that the sparser graph must still join
-SAME = ("wide", "index", "distances", "centers", "landmarks", "scales", "straight")  # what no dimension changes
+SAME = (
+    "wide",
+    "index",
+    "distances",
+    "centers",
+    "landmarks",
+    "scales",
+    "tangents",
+    "straight",
+)  # what no dimension changes
 SHY = 1.5  # growth of distances tells too few dimensions: 13 of a cube of 20 with 1,000 points
 CLEAR = 1.5  # ratio of variances between tangents and the rest below which no dimension stands out
 
@@ -111,32 +130,33 @@ class NeighborhoodView:
         return scales(self.X, self.centers, self.index[self.centers, :most], self.distances[self.centers, :most])
 
     @cached_property
-    def d(self) -> int:
-        """Given, or the number of tangent directions; where distances are all there is, by their growth."""
-        if self.given_d is not None:
-            return self.given_d
-        if self.scales is not None:
-            d, gap = tangent_dimension(self.scales)
-            if gap >= CLEAR:
-                return max(1, d)
-        grown = max(1, round(self.growth_dimension()))
-        return grown if self.X is None else min(grown, self.X.shape[1])
+    def tangents(self) -> Tangents | None:
+        return None if self.scales is None else tangents(self.scales)
 
     @cached_property
     def clear(self) -> bool:
         """Whether the dimension was given, or stands out, or is that of the whole space."""
-        if self.given_d is not None or self.scales is None:
+        if self.given_d is not None or self.tangents is None:
             return True
-        return tangent_dimension(self.scales)[1] >= CLEAR or self.d == self.scales.D
+        return self.tangents.fewest == self.tangents.most and self.tangents.gap >= CLEAR
+
+    @cached_property
+    def d(self) -> int:
+        """Given, or the number of tangent directions; by the growth of distances where these are all there is."""
+        if self.given_d is not None:
+            return self.given_d
+        if self.tangents is not None and self.clear:
+            return max(1, self.tangents.fewest)
+        grown = max(1, round(self.growth_dimension()))
+        return grown if self.X is None else min(grown, self.X.shape[1])
 
     @cached_property
     def dimensions(self) -> tuple[int, int]:
         """The least and the most that the dimension may be: by tangent directions at all sizes, and by growth."""
-        if self.clear or self.scales is None:
+        if self.clear or self.scales is None or self.tangents is None:
             return self.d, self.d
-        counts = tangent_counts(self.scales)
-        most = min(max(counts), int(np.ceil(SHY * self.d)), self.scales.D)
-        return min(self.d, *counts), max(self.d, most)
+        most = min(self.tangents.most, int(np.ceil(SHY * self.d)), self.scales.D)
+        return min(self.d, max(1, self.tangents.fewest)), max(self.d, most)
 
     def at(self, d: int) -> NeighborhoodView:
         """The same data taken to have dimension d."""
@@ -161,6 +181,23 @@ class NeighborhoodView:
     def is_noisy(self) -> bool:
         """Whether noise is more than a twentieth of the distance to neighbour k."""
         return bool(self.noise > NOISE * np.median(self.distances[:, self.k - 1]))
+
+    @cached_property
+    def tilt(self) -> float:
+        """Share of the variance of small patches, noise aside, that is off the best plane of the whole.
+
+        Of the smallest patches in which noise is minor; NaN where there are none, and for distances.
+        """
+        if self.X is None or self.scales is None or self.d >= self.scales.D:
+            return float("nan")
+        noise = 0.0 if np.isnan(self.noise) else (self.scales.D - self.d) * self.noise**2
+        for k, spectra in zip(self.scales.sizes, self.scales.spectra):
+            whole = float(spectra.sum(axis=1).mean())
+            if k >= TELLING * self.d and noise < MINOR * whole:
+                plane = np.linalg.svd(self.X[self.landmarks] - self.X.mean(axis=0), full_matrices=False)[2][: self.d].T
+                off = off_plane(self.X, self.centers, self.index[self.centers, :k], plane)
+                return max(0.0, float(off.mean()) - noise) / whole
+        return float("nan")
 
     def patch_size(self) -> int:
         """Neighbours for quadratic fits in halves of a patch: four for each coefficient; for noisy data, in quarters,

@@ -57,6 +57,9 @@ LINEAR = ("PCA", "LPP", "NPE", "LinearLTSA", "ClassicalMDS")
 CHARTS = ("Isomap", "MVU", "LLE", "ModifiedLLE", "LTSA", "HessianLLE")
 
 STRAIGHT = (0.01, 0.02)  # variance off the best plane: linear below, not linear above
+# The same of small patches. Planes, with noise, have 0.1% at most; rolls, spheres and strips bent by a radian 4% and
+# more, where the whole may show 1%.
+TILTED = (0.02, 0.1)
 LOOP = (2.2, 1.8)  # a loop lives from its birth to so many times that, and so many covering radii long
 LONG = (1.8, 2.3)  # length over width: of a rectangle beyond 2 the second harmonic of the length repeats the first
 VERY_LONG = 8.0  # from about 10 the alignment by weights does so too
@@ -112,18 +115,23 @@ def one_piece(pieces: Pieces, k: int, n: int) -> Finding:
 
 
 def linear(view: NeighborhoodView) -> Finding:
-    """Variance off the best plane, noise aside. Geodesics do not enter: a plane with a hole is a plane."""
+    """Variance off the best plane, noise aside, of the whole and of small patches.
+
+    The patches see a bent strip, whose width is off the plane of its bend but next to nothing of the whole. Geodesics
+    do not enter: a plane with a hole is a plane.
+    """
     d = view.d
     fills = view.X is not None and d >= view.X.shape[1]
     plane, left = classical(view.straight, d, view.run)
     noise = 0.0 if np.isnan(view.noise) or view.X is None else (view.X.shape[1] - d) * view.noise**2
     left = 0.0 if fills else max(0.0, left - noise / max(_variance(view), np.finfo(np.float64).tiny))
-    verdict = judge(left, *STRAIGHT)
+    verdict = _worse(judge(left, *STRAIGHT), "yes" if np.isnan(view.tilt) else judge(view.tilt, *TILTED))
+    patches = "" if np.isnan(view.tilt) else f" ({view.tilt:.1%} of that of small patches)"
     saw = (
         f"the data fill all {d} dimensions of their space"
         if fills
-        else f"{left:.1%} of the variance, noise aside, is off the best plane of dimension {d}; distances in it leave "
-        f"{residual(view.along, between(plane)):.2%} of the variance of geodesic distances, Isomap in as many "
+        else f"{left:.1%} of the variance{patches}, noise aside, is off the best plane of dimension {d}; distances in "
+        f"it leave {residual(view.along, between(plane)):.2%} of the variance of geodesic distances, Isomap in as many "
         f"dimensions {isomap_residual(view):.2%}"
     )
     for_linear = rules_for(LINEAR[:-1], "a linear map shows all there is")
@@ -137,6 +145,10 @@ def linear(view: NeighborhoodView) -> Finding:
         against if verdict == "no" else (),
         "use PCA: anything else can only add error" if verdict == "yes" else "",
     )
+
+
+def _worse(one: str, other: str) -> str:
+    return max(one, other, key=("yes", "cannot tell", "no").index)
 
 
 def _variance(view: NeighborhoodView) -> float:

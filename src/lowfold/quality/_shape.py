@@ -25,6 +25,10 @@ SMALLEST, SIZES = 12, 6  # neighbours of the smallest patch that still tells a f
 NOTHING, TOLD = 1e-14, 10
 HIDDEN = 0.65  # share of the variance of noise that the smallest patches of a plane do not show, at most
 RIDGE = 1e-10  # of the number of points: far below the data, it keeps patches on a line from dividing by zero
+# Neighbours for each direction below which a patch tells nothing: the allowance for a sample is then so wide that noise
+# of a sixth of the tangents counts.
+TELLING = 3
+NOISE_SIZES = 0.4  # share of the sizes: if no more show further directions, the smallest, those are noise
 BEHIND = 0.1  # a neighbour this share of the patch's radius behind a point makes it an inner point
 
 
@@ -73,25 +77,51 @@ def scales(X: Floats, centers: AnyInts, index: AnyInts, distances: Floats) -> Sc
     return Scales(sizes, np.array([np.median(distances[:, k - 1]) for k in sizes]), spectra, X.shape[1])
 
 
-def tangent_dimension(found: Scales) -> tuple[int, float]:
-    """The number of tangent directions, and the ratio of variances between the last of them and the next direction.
+@dataclass(frozen=True)
+class Tangents:
+    """How many tangent directions there are, at least and at most, and how sharply they end.
 
-    At every size, directions count while their variance is at least half of what the smallest of so many equal ones
-    would have in a sample of k points, ((1 - sqrt(i / k)) / (1 + sqrt(i / k)))^2 of the largest (Marchenko & Pastur
-    1967, doi:10.1070/SM1967v001n04ABEH001994). The size with the sharpest end decides.
+    gap   the variance of the last of the fewest over that of the next direction; inf where these are all, 0 where no
+          patch has neighbours enough to tell
     """
-    best = (min(found.D, found.spectra[-1].shape[1]), 0.0)
-    for d, values in zip(tangent_counts(found), (patches.mean(axis=0) for patches in found.spectra)):
-        if values[0] <= 0:
-            return 0, np.inf
-        if d < len(values):
-            gap = float(values[d - 1] / max(values[d], ROUNDING * values[0]))
-            best = max(best, (d, gap), key=lambda pair: pair[1])
-    return best
+
+    fewest: int
+    most: int
+    gap: float
+
+
+def tangents(found: Scales) -> Tangents:
+    """The tangent directions, read from small patches to large ones.
+
+    Where larger patches show more directions, the data have turned within them: curvature, which is none. Where they
+    show fewer, what small patches had shown is as thin as a patch, noise or the width of a strip: the most are those of
+    the sizes before, unless only a few, the smallest, show more.
+    """
+    counts = tangent_counts(found)
+    if found.spectra[-1].mean(axis=0)[0] <= 0:
+        return Tangents(0, 0, np.inf)
+    told = [i for i, (k, d) in enumerate(zip(found.sizes, counts)) if k >= TELLING * d]
+    if not told:
+        return Tangents(min(counts), max(counts), 0.0)
+    fewest = min(counts[i] for i in told)
+    those = [i for i in told if counts[i] == fewest]
+    before = [counts[i] for i in told if i < those[0]]
+    gap = max(_gap(found.spectra[i].mean(axis=0), fewest) for i in those)
+    few = len(before) <= NOISE_SIZES * (len(before) + len(those))
+    return Tangents(fewest, fewest if few else max(before), gap)
+
+
+def _gap(values: Floats, d: int) -> float:
+    return float(values[d - 1] / max(values[d], ROUNDING * values[0])) if d < len(values) else np.inf
 
 
 def tangent_counts(found: Scales) -> list[int]:
-    """Directions that count at every size, by the rule of `tangent_dimension`."""
+    """Directions that count at every size.
+
+    They do while their variance is at least half of what the smallest of so many equal ones would have in a sample of k
+    points, ((1 - sqrt(i / k)) / (1 + sqrt(i / k)))^2 of the largest (Marchenko & Pastur 1967,
+    doi:10.1070/SM1967v001n04ABEH001994).
+    """
     counts = []
     for k, patches in zip(found.sizes, found.spectra):
         values = patches.mean(axis=0)
@@ -122,6 +152,14 @@ def noise_level(found: Scales, d: int) -> float:
     model = np.column_stack([np.ones(len(used)), 1 - HIDDEN * (r[0] / r) ** 2, (r / r[-1]) ** 4])
     variance = nnls(model / (off + tiny)[:, None], np.ones(len(used)))[0][:2].sum()
     return float(np.sqrt(variance)) if variance > TOLD * tiny else 0.0
+
+
+def off_plane(X: Floats, centers: AnyInts, index: AnyInts, U: Floats) -> Floats:
+    """(centres,) variance of each patch off the plane that the orthonormal columns of U span."""
+    out = np.zeros(len(centers))
+    for part, A in _patches(X, centers, index):
+        out[part] = ((A**2).sum(axis=(1, 2)) - ((A @ U) ** 2).sum(axis=(1, 2))) / index.shape[1]
+    return np.maximum(out, 0.0)
 
 
 def principal_patches(X: Floats, centers: AnyInts, index: AnyInts, d: int, *, normals: int = 20) -> Floats:
