@@ -46,6 +46,23 @@ def test_embed_writes_what_the_class_gives(run: Any, roll: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (["{file}"], "lowfold diagnose {file}, or lowfold embed {file} -m isomap"),
+        (["embed", "{file}"], "lowfold diagnose FILE says what suits the data"),
+        (["embed", "{file}", "-m", "isomap", "-k", "5"], "neighbours are --n-neighbors"),
+        (["embed", "{file}", "-m", "isomap", "-d", "3"], "the dimension is --n-components"),
+        (["embed", "{file}", "-m", "isomap", "--decimal", ","], "it belongs to the reader: --read decimal=VALUE"),
+    ],
+)
+def test_what_is_typed_otherwise_is_answered_with_the_words_to_use(run: Any, roll: Path, typed, meant) -> None:
+    code, said, told = run(*(word.format(file=roll) for word in typed))
+    assert (code, said) == (2, "")
+    assert meant.format(file=roll) in told
+    assert len(told.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
     "spelling", ["laplacian-eigenmaps", "laplacian_eigenmaps", "LaplacianEigenmaps", "LAPLACIANEIGENMAPS"]
 )
 def test_any_spelling_of_a_method(run: Any, roll: Path, spelling: str) -> None:

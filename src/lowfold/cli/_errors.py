@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -15,7 +16,23 @@ import typer
 from lowfold._core.errors import InvalidInput, LowfoldError
 
 OK, USER, USAGE, INTERRUPTED = 0, 1, 2, 130
-OF_READER = ("missing", "delimiter", "decimal", "columns", "variable")
+# What people type that is meant otherwise here, and the answer to it.
+MEANT = (
+    (
+        r"No such option: --(missing|delimiter|decimal|columns|variable)\b.*",
+        r"No such option: --\1; it belongs to the reader: --read \1=VALUE",
+    ),
+    (r"(No such option: -k)\b.*", r"\1; neighbours are --n-neighbors"),
+    (r"(No such option: -[dn])\b.*", r"\1; the dimension is --n-components"),
+    (
+        r"(Missing option '--method' / '-m'\.)",
+        r"\1 lowfold diagnose FILE says what suits the data, lowfold list has all",
+    ),
+    (
+        r"No such command '([^']*[./][^']*)'\.",
+        r"'\1' is no command; try lowfold diagnose \1, or lowfold embed \1 -m isomap -o out.csv",
+    ),
+)
 
 UsageError: Any = typer.BadParameter.__bases__[0]  # click's own class, which newer Typer carries inside itself
 
@@ -49,9 +66,10 @@ def guarded(command: Callable[[], Any], args: Sequence[str]) -> int:
 
 
 def _advised(words: str) -> str:
-    """An option of the reader that was typed as one of the command is answered with its place."""
-    asked = next((name for name in OF_READER if words.startswith(f"No such option: --{name}")), None)
-    return words if asked is None else f"No such option: --{asked}; it belongs to the reader: --read {asked}=VALUE"
+    """With what was meant, where it is known."""
+    for typed, answer in MEANT:
+        words = re.sub(typed, answer, words)
+    return words
 
 
 def wrong_usage(words: str) -> NoReturn:
