@@ -87,8 +87,7 @@ def turning(model: Any, kernel: Any) -> np.ndarray:
 def cutting(model: Any, kernel: Any) -> np.ndarray:
     """Vectors from the bottom, trivial one included, over the root of the degrees."""
     _, vectors = np.linalg.eigh(kernel.dense())
-    W = np.exp(-(model.graph_.lengths**2) / model.scale_)
-    degrees = np.bincount(model.graph_.rows(), W)
+    degrees = np.asarray(model.affinity_matrix_.sum(axis=1)).ravel()
     return vectors[:, : model.embedding_.shape[1]] / np.sqrt(degrees)[:, None]
 
 

@@ -17,14 +17,14 @@ from lowfold._core.operators import SparseOperator
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph._reach import in_widths, own_reach, regular_reach, with_one_way
+from lowfold.graph._reach import in_widths, with_one_way
 from lowfold.graph._source import AFFINITY
 from lowfold.graph._types import Graph
 from lowfold.graph._weights import Weights, laplacian, normalized_laplacian
-from lowfold.kernels._diffusion import DECAY
-from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
+from lowfold.kernels._gaussian import Weighting, weigh
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import WeightMethod
+from lowfold.methods._heat import SCALE_TEXT, heat_scales, tuning
 from lowfold.methods._in_blocks import InBlocks, always
 from lowfold.methods._landmarks import Landmarked, landmark_stages
 from lowfold.methods._losses import SMOOTH, Lowered, harmonic
@@ -86,10 +86,7 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, WeightMe
         "auto",
         Real(0, open_low=True),
         Choice(("auto", "mean")),
-        'Width of the heat weights, in squared units. "auto" is half the squared distance within which all but the '
-        "sparsest points have their neighbours; at these the weights are wider (`local_scales_`), else a far point "
-        'would be a coordinate of its own. "mean" is the mean squared edge length. The '
-        "texts' 4t and 2 sigma^2 are `lowfold.kernels.scale_from_heat_time` and `scale_from_sigma`.",
+        f"{SCALE_TEXT} The texts' 4t and 2 sigma^2 are `lowfold.kernels.scale_from_heat_time` and `scale_from_sigma`.",
     )
     one_way: float = param(
         1.0,
@@ -122,7 +119,7 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, WeightMe
         return selected(solve, data, self.n_components, self.select, np.asarray, run, doubts=(None, CHOSEN_WAVES))
 
     def _eigenmaps(self, data: Connected, run: Run, d: int) -> Fit:
-        scale, local = self._scales(data)
+        scale, local = heat_scales(self.scale, self._weighting(), data)
         reach = None if data.n_neighbors is None else data.kth_distance
         W = self._weigh(data.graph, scale, local, reach)
         degrees, loops = W.volumes(), float(self.self_loops)
@@ -142,26 +139,12 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, WeightMe
                 pairs.values,
                 data.kth_distance,
                 local,
-                self._tuning(data),
+                tuning(data),
                 float(self.one_way),
             ),
             invert=Barycentric(),
             extra={"degrees_": degrees, "scale_": scale, "local_scales_": local, "reach_": reach},
         )
-
-    def _scales(self, data: Connected) -> tuple[float, Floats | None]:
-        """The scale, and how many times wider it is at each point."""
-        if not isinstance(self.scale, str):
-            return float(self.scale), None
-        if self.scale == "mean" or self._weighting() != "heat":
-            return auto_scale(data.unbridged), None
-        t = own_reach(data.neighbors, self._tuning(data))
-        reach = regular_reach(t)
-        return reach**2 / DECAY, np.maximum(1.0, t / reach)
-
-    def _tuning(self, data: Connected) -> int:
-        """The neighbour whose distance is a point's own reach."""
-        return int(np.median(data.neighbors.counts)) if data.n_neighbors is None else int(np.median(data.n_neighbors))
 
     def _weighed(self) -> Weights:
         """The weights that were used, computed anew."""

@@ -25,12 +25,15 @@ from lowfold._core.types import Floats, Ints
 from lowfold._core.warn import warn
 from lowfold._cuda._device import without_twin
 from lowfold.graph._components import components
+from lowfold.graph._reach import in_widths
 from lowfold.graph._source import AFFINITY
+from lowfold.graph._types import Graph
 from lowfold.graph._weights import Weights, laplacian, normalized_laplacian
-from lowfold.kernels._gaussian import Weighting, auto_scale, weigh
+from lowfold.kernels._gaussian import Weighting, weigh
 from lowfold.methods._base import Check
 from lowfold.methods._fit import Connected, Data, Fit
 from lowfold.methods._graph_method import GraphMethod
+from lowfold.methods._heat import SCALE_TEXT, heat_scales, tuning
 from lowfold.methods._in_blocks import InBlocks, always
 from lowfold.methods._losses import Lowered, cut
 from lowfold.methods._neighborhood import Needs
@@ -69,7 +72,7 @@ class SpectralClustering(Affinities, Symmetrized, Seeded, GraphMethod):
     cluster_centers_ : array (n_clusters_, n_clusters_), in the space K-means worked in; with assign_labels="cluster_qr"
         or "discretize" the axes that stand for the clusters
     normalized_cut_ : float, sum_C cut(C) / vol(C) of the result
-    scale_ : float, the scale used
+    scale_ : float, the scale used; local_scales_ : array (n,) or None, how many times wider it is at each point
     graph_, n_neighbors_, component_labels_ : the graph and its pieces
     residual_, gap_, solver_ : what the solve was worth
 
@@ -106,8 +109,8 @@ class SpectralClustering(Affinities, Symmetrized, Seeded, GraphMethod):
     scale: float | str = param(
         "auto",
         Real(0, open_low=True),
-        Choice(("auto",)),
-        'Width of the heat weights, in squared units; "auto" is the mean squared edge length.',
+        Choice(("auto", "mean")),
+        SCALE_TEXT,
     )
     laplacian: str = param(
         "random_walk",
@@ -139,12 +142,12 @@ class SpectralClustering(Affinities, Symmetrized, Seeded, GraphMethod):
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
         graph = data.graph
-        scale = auto_scale(graph) if self.scale == "auto" else float(self.scale)
-        W = weigh(graph, self._weighting(), scale, 0.0)
+        scale, local = heat_scales(self.scale, self._weighting(), data)
+        W = self._weigh(graph, scale, local)
         pairs = self._bottom(W, run)
         if data.labels.max(initial=0) == 0:  # in pieces a coordinate may rightly tell a small one
             tell_few(
-                "SpectralClustering", pairs.vectors, "weights='binary', a larger scale or more n_neighbors hold them"
+                "SpectralClustering", pairs.vectors, "scale='auto' or weights='binary' hold them, and more n_neighbors"
             )
         rows = clustered_rows(pairs.vectors, self.laplacian)
         labels, centers = self._assigned(rows, run)
@@ -153,7 +156,15 @@ class SpectralClustering(Affinities, Symmetrized, Seeded, GraphMethod):
             pairs=pairs,
             graph=graph,
             extend=HarmonicRow(
-                self.laplacian, self._weighting(), scale, 0.0, self.symmetrize, pairs.values, data.kth_distance
+                self.laplacian,
+                self._weighting(),
+                scale,
+                0.0,
+                self.symmetrize,
+                pairs.values,
+                data.kth_distance,
+                local,
+                tuning(data),
             ),
             invert=Barycentric(),
             extra={
@@ -162,6 +173,7 @@ class SpectralClustering(Affinities, Symmetrized, Seeded, GraphMethod):
                 "cluster_centers_": centers,
                 "normalized_cut_": normalized_cut(W, labels),
                 "scale_": scale,
+                "local_scales_": local,
             },
         )
 
@@ -220,14 +232,20 @@ class SpectralClustering(Affinities, Symmetrized, Seeded, GraphMethod):
     @property
     def affinity_matrix_(self) -> csr_array:
         """The weights W that were used, computed anew from `graph_`."""
-        return weigh(self.graph_, self._weighting(), self.scale_, 0.0).matrix()
+        return self._weighed().matrix()
+
+    def _weighed(self) -> Weights:
+        return self._weigh(self.graph_, self.scale_, getattr(self, "local_scales_", None))  # None in former models
+
+    def _weigh(self, graph: Graph, scale: float, local: Floats | None) -> Weights:
+        return weigh(in_widths(graph, local), self._weighting(), scale, 0.0)
 
     def _weighting(self) -> Weighting:
         return "affinity" if isinstance(self.metric, str) and self.metric == AFFINITY else self.weights
 
     def _operator(self) -> SparseOperator:
         """L, or D^-1/2 L D^-1/2 (`random_walk` divides its vectors by D^1/2)."""
-        W = weigh(self.graph_, self._weighting(), self.scale_, 0.0)
+        W = self._weighed()
         return laplacian(W) if self.laplacian == "unnormalized" else normalized_laplacian(W)
 
 
