@@ -285,7 +285,7 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
 
 def _wide_enough(graph: Graph, scale: float) -> float:
     """The scale, or a wider one where the HOLDING-th neighbour of a point weighs next to nothing."""
-    farthest = mth_lengths(graph, HOLDING)
+    farthest = mth_lengths(graph, HOLDING)[0]
     needed = float(np.square(farthest[np.isfinite(farthest)]).max(initial=0.0))
     return needed / -np.log(HELD_BY) if np.exp(-needed / scale) < LOOSE else scale
 
