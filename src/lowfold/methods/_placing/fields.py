@@ -104,5 +104,5 @@ class VectorRow(Extension):
                 "scale; use a larger one, or leave this row out"
             )
         w = w * q[i] ** -self.alpha * self.densities[j] ** -self.alpha
-        d = np.bincount(i, w, minlength=edges.n)
+        d: Floats = np.bincount(i, w, minlength=edges.n).astype(np.float64)
         return VectorRows(edges, (w / np.sqrt(d[i] * self.degrees[j]))[:, None, None] * transport, d)
