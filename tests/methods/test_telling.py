@@ -10,7 +10,13 @@ from sklearn.datasets import load_wine
 
 import lowfold
 from lowfold import datasets
-from lowfold._core.errors import AccuracyWarning, DependenceWarning, DisconnectedWarning, ShortcutWarning
+from lowfold._core.errors import (
+    AccuracyWarning,
+    DependenceWarning,
+    DisconnectedWarning,
+    LowfoldWarning,
+    ShortcutWarning,
+)
 from lowfold._core.run import Run
 from lowfold.methods._placing.back import choose_inverse
 from lowfold.methods._placing.maps import Barycentric
@@ -93,6 +99,23 @@ def test_a_linear_coordinate_that_holds_one_point_is_told(seed):
     X[17, 4] = 80.0  # the longest direction of the one patch that has it
     with pytest.warns(AccuracyWarning, match=r"of LinearLTSA tells 3 points or fewer .* \(row 17 first, \d+% of"):
         lowfold.LinearLTSA(1, n_neighbors=10).fit(X)
+
+
+@pytest.mark.filterwarnings("ignore:the eigenvectors are known to")
+@pytest.mark.parametrize("seed", [1200, 1201, 1202])
+@pytest.mark.parametrize("name", ["LTSA", "HessianLLE"])
+def test_a_second_coordinate_of_a_curve_is_told(name, seed):
+    """The bends of a coil, and less than a thousandth of noise about a line, hold a second coordinate of their own."""
+    rng = np.random.default_rng(seed)
+    t = rng.random(600)
+    coil = np.column_stack([np.cos(20 * t), np.sin(20 * t), 6 * t])
+    line = np.outer(t, [1.0, 2.0, 3.0]) + 1e-8 * rng.standard_normal((600, 3))
+    for X in (coil, coil + 1e-4 * rng.standard_normal((600, 3)), line):
+        with pytest.warns(
+            LowfoldWarning, match="have 1 direction and hardly more|function of the earlier|null vectors"
+        ):
+            getattr(lowfold, name)(2, n_neighbors=10).fit(X)
+    getattr(lowfold, name)(2, n_neighbors=10).fit(np.column_stack([10 * t, rng.random((600, 1))]))  # nothing to tell
 
 
 def test_directions_that_do_not_exist():
