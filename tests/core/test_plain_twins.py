@@ -10,17 +10,19 @@ import pytest
 from lowfold._core import jit
 from lowfold._core.jit import compiled, loops_for
 from lowfold.datasets import swiss_roll
-from lowfold.graph import _search_plain, _shortcut_plain
+from lowfold.graph import _search_plain, _shortcut_plain, _union_plain
 from lowfold.graph._search import nearest, sorted_rows
 from lowfold.graph._shortcuts import find_shortcuts
 from lowfold.graph._source import Points
+from lowfold.graph._types import Neighbors
 from lowfold.kernels._alignment import Alignment, align
 from lowfold.kernels._patches import Patches
 from lowfold.metrics._resolve import resolve_metric
 
-SEARCH, SHORTCUTS, ALIGN = (
+SEARCH, SHORTCUTS, UNION, ALIGN = (
     "lowfold.graph._search_loops",
     "lowfold.graph._shortcut_loops",
+    "lowfold.graph._union_loops",
     "lowfold.kernels._alignment_loops",
 )
 
@@ -113,17 +115,35 @@ def test_loops_of_shortcuts(make, seed: int) -> None:
     found = {}
     for module in (compiled(SHORTCUTS), _shortcut_plain):
         share, where = np.zeros(len(graph.indices)), np.empty(60, dtype=np.int64)
-        third = np.empty(graph.n)
-        module.mth_lengths(graph.indptr, graph.lengths, 3, third)
-        module.shared_neighbors(graph.indptr, graph.indices, graph.lengths, 20, 120, 0.35, third, share)
+        rows = graph.indptr, graph.indices, graph.lengths
+        lengths = np.empty((2, graph.n))
+        module.mth_lengths(graph.indptr, graph.lengths, np.array([5, 3]), lengths)
+        module.shared_neighbors(*rows, 20, 120, 0.35, lengths[1], share)
+        low, long = np.zeros((3, len(share) // 2), dtype=np.int64), np.zeros(len(share), dtype=np.int64)
+        n_low = module.low_entries(graph.indptr, graph.indices, share, 0.35, *low)
         module.mirror(graph.indptr, graph.indices, share)
+        times = np.zeros(len(share))
+        n_long = module.long_edges(*rows, lengths[0], 2, 1.2, long, times)
         module.places(graph.indptr, graph.indices, heads, tails, where)
         means, ways = np.empty((60, 2)), np.empty(60, dtype=bool)
         module.mean_lengths(graph.indptr, graph.lengths, np.column_stack([tails, heads]), means)
         module.detours(graph.indptr, graph.indices, graph.lengths, mask, tails, heads, reach, 4000, ways)
-        found[module] = share, third, where, means, ways
+        found[module] = share, lengths, low[:, :n_low], long[:n_long], times, where, means, ways
+        assert min(n_low, n_long) > 5
+        assert np.array_equal(graph.indices[low[1, :n_low]], low[2, :n_low])  # (j, i) of the entries (i, j)
     for first, second in zip(*found.values(), strict=True):
         assert np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("make", [lattice, points])
+def test_unions_are_the_same(make) -> None:
+    """Repeated points, whose edges have no length, and two lengths of one edge included."""
+    near = nearest(source(make(3)), 8)
+    uneven = near.distances * np.random.default_rng(3).uniform(1.0, 2.0, len(near.distances))
+    for each in (near, Neighbors(near.indptr, near.indices, uneven, near.n)):
+        rows = each.indptr, each.indices, each.distances
+        for first, second in zip(compiled(UNION).union(*rows), _union_plain.union(*rows), strict=True):
+            assert np.array_equal(first, second)
 
 
 def test_shortcuts_and_kernel_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from lowfold import datasets
 from lowfold._core.run import Run
+from lowfold.graph._detours import mth_lengths
 from lowfold.graph._search import nearest
 from lowfold.graph._shortcuts import find_shortcuts, without_neighbors
 from lowfold.graph._source import Points
@@ -64,7 +65,8 @@ def test_noise_makes_no_stars(seed):
         np.column_stack([2 * P, 0.04 * rng.standard_normal(500)]),
         np.column_stack([np.cos(3 * P[:, 0]), np.sin(3 * P[:, 0]), P[:, 1]]) + 0.03 * rng.standard_normal((500, 3)),
     ):
-        assert len(stars(_neighbors(X, 8).union(), X, 2, Run())) == 0
+        graph = _neighbors(X, 8).union()
+        assert len(stars(graph, X, 2, mth_lengths(graph, graph.n_edges // graph.n)[0], Run())) == 0
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,8 @@ def turning(model: Any, kernel: Any) -> np.ndarray:
 
     values, vectors = np.linalg.eigh(kernel.dense())
     fields = vectors[:, ::-1].reshape(len(model.embedding_), model.tangent_dim_, -1)
-    return vector_features(fields, values[::-1], model.pairs_, model.t)
+    degrees = model.connection().degrees
+    return vector_features(fields, values[::-1], model.pairs_, model.t) * (degrees.mean() / degrees)[:, None]
 
 
 def cutting(model: Any, kernel: Any) -> np.ndarray:

@@ -15,6 +15,7 @@ from lowfold.graph import find_neighbors
 from lowfold.graph._source import Points
 from lowfold.methods._fit import Connected
 from lowfold.methods._independent import dependence, evenness, independent
+from lowfold.methods._independent import told_of as shares_told
 from lowfold.methods._select import _patches
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.spectral._types import REPEATED
@@ -76,6 +77,29 @@ def test_long_sheets_of_uneven_density(name: str, seed: int) -> None:
     assert model.selected_.shape[1] == 2
     assert np.abs(model.transform(X[:40] + 1e-9) - model.embedding_[:40]).max() < 0.05 * np.ptp(model.embedding_)
     assert np.abs(model.inverse_transform(model.embedding_[:40]) - X[:40]).max() < 1e-6
+
+
+def _s_curve_denser_at_one_side(n, length, seed):
+    """An S of `length` by 1, whose points crowd at one of its long sides."""
+    rng = np.random.default_rng(seed)
+    P = np.column_stack([rng.random(n) * length, rng.beta(1.0, 2.2, n)])
+    t = 3 * np.pi * (P[:, 0] / length - 0.5)
+    S = np.column_stack([np.sin(t), np.sign(t) * (np.cos(t) - 1)])
+    return np.column_stack([S * length / (3 * np.pi), P[:, 1]]), P
+
+
+@pytest.mark.parametrize("seed", [20, 22, 31])
+def test_leading_coordinates_that_are_right_are_not_given_up(seed: int) -> None:
+    """Others have more even gradients there, and have lost a direction that the leading ones show."""
+    X, P = _s_curve_denser_at_one_side(1000, 2.0, seed)
+    leading = lowfold.ModifiedLLE(2, n_neighbors=8).fit(X)
+    chosen = lowfold.ModifiedLLE(2, n_neighbors=8, select="independent").fit(X)
+    assert _told(leading, P) > 0.95
+    assert _told(chosen, P) > _told(leading, P) - 0.02
+
+
+def _told(model, P):
+    return float(shares_told(P, model.embedding_, Run()).min())
 
 
 @pytest.mark.parametrize("seed", [81, pytest.param(82, marks=pytest.mark.slow)])

@@ -46,22 +46,30 @@ def within_pieces(graph: Graph, kept: Mask, edges: Ints, run: Run) -> Ints:
 
 
 def steep(graph: Graph, kept: Mask, X: AnyFloats, edges: Ints, d: int) -> Mask:
-    """Edges at more than 30 degrees to the tangent planes of both ends, which the kept entries span."""
-    ends = ends_of(graph, edges)
-    vertices, place = np.unique(ends, return_inverse=True)
-    place = place.reshape(-1, 2)
-    inside, length = np.zeros(len(edges)), np.zeros(len(edges))
+    """Edges at more than 30 degrees to the tangent planes of both ends, which the kept entries span.
+
+    The planes of second ends are made only for those that leave the plane of the first: few do.
+    """
+    ends, out = ends_of(graph, edges), np.ones(len(edges), dtype=bool)
+    for end in (0, 1):
+        out[out] = _leaves(graph, kept, X, ends[out], end, d)
+    return out
+
+
+def _leaves(graph: Graph, kept: Mask, X: AnyFloats, ends: Ints, end: int, d: int) -> Mask:
+    """Which pairs of vertices are at more than 30 degrees to the tangent plane of the first or the second one."""
+    vertices, place = np.unique(ends[:, end], return_inverse=True)
+    out = np.empty(len(ends), dtype=bool)
     at_once = max(1, COPIED // (d * X.shape[1]))
     for part in block_slices(len(vertices), at_once):
         planes = _planes(graph, kept, X, vertices[part], d)
-        for end in (0, 1):
-            mine = np.flatnonzero((place[:, end] >= part.start) & (place[:, end] < part.stop))
-            for some in block_slices(len(mine), at_once):
-                now = mine[some]
-                step = X[ends[now, 1]].astype(np.float64) - X[ends[now, 0]].astype(np.float64)
-                within = np.linalg.norm(planes[place[now, end] - part.start] @ step[:, :, None], axis=(1, 2))
-                inside[now], length[now] = np.maximum(inside[now], within), np.linalg.norm(step, axis=1)
-    return np.asarray(inside < FLAT * length)
+        mine = np.flatnonzero((place >= part.start) & (place < part.stop))
+        for some in block_slices(len(mine), at_once):
+            now = mine[some]
+            step = X[ends[now, 1]].astype(np.float64) - X[ends[now, 0]].astype(np.float64)
+            within = np.linalg.norm(planes[place[now] - part.start] @ step[:, :, None], axis=(1, 2))
+            out[now] = within < FLAT * np.linalg.norm(step, axis=1)
+    return out
 
 
 def _planes(graph: Graph, kept: Mask, X: AnyFloats, where: Ints, d: int) -> Floats:
@@ -82,14 +90,14 @@ def _planes(graph: Graph, kept: Mask, X: AnyFloats, where: Ints, d: int) -> Floa
 
 def near_entries(graph: Graph) -> Mask:
     """Entries among the NEAR shortest of either end, ties included."""
-    reach = mth_lengths(graph, NEAR)
+    reach = mth_lengths(graph, NEAR)[0]
     return np.asarray(graph.lengths <= np.maximum(reach[graph.rows()], reach[graph.indices]))
 
 
-def mth_lengths(graph: Graph, m: int) -> Floats:
-    """The m-th smallest length of every vertex, inf where there are fewer."""
-    out = np.empty(graph.n)
-    loops_for(LOOPS, graph.n).mth_lengths(graph.indptr, graph.lengths, m, out)
+def mth_lengths(graph: Graph, *m: int) -> Floats:
+    """(len(m), n) the m-th smallest lengths of every vertex; inf where there are fewer."""
+    out = np.empty((len(m), graph.n))
+    loops_for(LOOPS, graph.n).mth_lengths(graph.indptr, graph.lengths, np.array(m), out)
     return out
 
 

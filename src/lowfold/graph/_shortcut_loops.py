@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from lowfold._core.rounding import NO_DIVISOR
+
 
 @njit(nogil=True, cache=True)
 def shared_neighbors(indptr, indices, lengths, first, last, enough, spared, share):
@@ -12,24 +14,24 @@ def shared_neighbors(indptr, indices, lengths, first, last, enough, spared, shar
     those of at most the length spared[i] or spared[j].
 
     What is more than `enough` is the least such share. The row of i is marked once for all its j, and no branch is
-    guessed wrongly: a merge of two rows takes twice as long. Unsigned places spare a test for negative ones.
+    guessed wrongly: a merge of two rows takes twice as long. Marks of one byte stay in the nearest cache; unsigned
+    places spare a test for negative ones.
     """
-    mark = np.full(len(indptr) - 1, -1, np.int32)
+    mark, asked = np.zeros(len(indptr) - 1, np.uint8), np.empty(len(indptr), np.int64)
     for i in range(first, last):
-        here = np.int32(i)
-        for a in range(indptr[i], indptr[i + 1]):
-            mark[indices[a]] = here
+        n_asked = 0
         for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            if j < i:
-                continue
-            if lengths[e] <= spared[i] or lengths[e] <= spared[j]:
-                share[e] = 1.0
-                continue
+            j = np.uint32(indices[e])
+            mark[j], share[e], asked[n_asked] = 1, j > i, e
+            n_asked += (j > i) & (lengths[e] > spared[i]) & (lengths[e] > spared[j])
+        for e in asked[:n_asked]:
+            j = np.uint32(indices[e])
             least, common = min(indptr[i + 1] - indptr[i], indptr[j + 1] - indptr[j]), 0
             for b in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
-                common += mark[np.uint32(indices[b])] == here
+                common += mark[np.uint32(indices[b])]
             share[e] = min(common, int(enough * least) + 1) / least
+        for a in range(indptr[i], indptr[i + 1]):
+            mark[np.uint32(indices[a])] = 0
 
 
 @njit(nogil=True, cache=True)
@@ -43,6 +45,23 @@ def mirror(indptr, indices, values):
                 other = place[j]
                 values[e] = values[other] = max(values[e], values[other])
             place[j] += 1
+
+
+@njit(nogil=True, cache=True)
+def low_entries(indptr, indices, share, limit, entries, others, tails):
+    """How many entries (i, j), i < j, have a share of at most the limit: where they stand, where (j, i) does, and i.
+
+    Rows are sorted, so that the next place of (j, i) is known.
+    """
+    place, n = indptr[:-1].copy(), 0
+    for i in range(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = np.uint32(indices[e])
+            if j > i and share[e] <= limit:
+                entries[n], others[n], tails[n] = e, place[j], i
+                n += 1
+            place[j] += 1
+    return n
 
 
 @njit(nogil=True, cache=True)
@@ -72,17 +91,34 @@ def mean_lengths(indptr, lengths, vertices, out):
 
 @njit(nogil=True, cache=True)
 def mth_lengths(indptr, lengths, m, out):
-    """out[i] = the m-th smallest length in row i, inf where there are fewer."""
-    best = np.empty(m)
+    """out[a, i] = the m[a]-th smallest length in row i, inf where there are fewer."""
+    best = np.empty(m.max())
     for i in range(len(indptr) - 1):
         best[:] = np.inf
         for e in range(indptr[i], indptr[i + 1]):
             length = lengths[e]
-            for at in range(m):  # each keeps the smaller and hands the larger on: branches would be guessed wrongly
+            for at in range(len(best)):  # each keeps the smaller, hands the larger on: branches are guessed wrongly
                 kept = min(best[at], length)
                 length = max(best[at], length)
                 best[at] = kept
-        out[i] = best[m - 1]
+        for a in range(len(m)):
+            out[a, i] = best[m[a] - 1]
+
+
+@njit(nogil=True, cache=True)
+def long_edges(indptr, indices, lengths, middle, step, factor, edges, times):
+    """How many entries (i, j), i < j, of every `step`-th row are more than `factor` times as long as the smaller of
+    middle[i] and middle[j]; edges and times get them, and how many times.
+    """
+    n = 0
+    for i in range(0, len(indptr) - 1, step):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = np.uint32(indices[e])
+            usual = min(middle[i], middle[j])
+            if j > i and lengths[e] > factor * usual:
+                edges[n], times[n] = e, lengths[e] / max(usual, NO_DIVISOR)
+                n += 1
+    return n
 
 
 @njit(nogil=True, cache=True)

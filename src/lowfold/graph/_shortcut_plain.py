@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.types import Floats, Ints
 
 SOURCES = 256  # ways of one call: a row of distances to all points each
@@ -17,19 +18,36 @@ def _rows(indptr: Ints) -> Ints:
     return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
 
 
-def mth_lengths(indptr: Ints, lengths: Floats, m: int, out: Floats) -> None:
-    """out[i] = the m-th smallest length in row i, inf where there are fewer."""
+def mth_lengths(indptr: Ints, lengths: Floats, m: Ints, out: Floats) -> None:
+    """out[a, i] = the m[a]-th smallest length in row i, inf where there are fewer."""
     rows = _rows(indptr)
     order = np.lexsort((lengths, rows))  # rows stay where they are
     place = np.arange(len(lengths)) - indptr[rows]
     out[:] = np.inf
-    out[rows[place == m - 1]] = lengths[order[place == m - 1]]
+    for a in range(len(m)):
+        there = place == m[a] - 1
+        out[a, rows[there]] = lengths[order[there]]
 
 
 def mirror(indptr: Ints, indices: Ints, values: Floats) -> None:
     """Give the entries (i, j) and (j, i) the larger of their values."""
-    other = np.lexsort((_rows(indptr), indices))  # of a symmetric pattern: where (j, i) stands
-    values[:] = np.maximum(values, values[other])
+    values[:] = np.maximum(values, values[_opposite(indptr, indices)])
+
+
+def _opposite(indptr: Ints, indices: Ints) -> Ints:
+    """Where (j, i) stands, for every entry (i, j) of a symmetric pattern."""
+    return np.lexsort((_rows(indptr), indices))
+
+
+def low_entries(
+    indptr: Ints, indices: Ints, share: Floats, limit: float, entries: Ints, others: Ints, tails: Ints
+) -> int:
+    """How many entries (i, j), i < j, have a share of at most the limit: where they stand, where (j, i) does, and i."""
+    rows = _rows(indptr)
+    found = np.flatnonzero((rows < indices) & (share <= limit))
+    n = len(found)
+    entries[:n], others[:n], tails[:n] = found, _opposite(indptr, indices)[found], rows[found]
+    return n
 
 
 def shared_neighbors(
@@ -62,6 +80,19 @@ def mean_lengths(indptr: Ints, lengths: Floats, vertices: Ints, out: Floats) -> 
     """out[s, c] = the mean length of the entries in the row of vertices[s, c]."""
     total = np.bincount(_rows(indptr), lengths, minlength=len(indptr) - 1)  # added up in their order
     out[:] = (total / np.maximum(np.diff(indptr), 1))[vertices]
+
+
+def long_edges(
+    indptr: Ints, indices: Ints, lengths: Floats, middle: Floats, step: int, factor: float, edges: Ints, times: Floats
+) -> int:
+    """How many entries (i, j), i < j, of every `step`-th row are more than `factor` times as long as the smaller of
+    middle[i] and middle[j]; edges and times get them, and how many times.
+    """
+    rows = _rows(indptr)
+    usual = np.minimum(middle[rows], middle[indices])
+    found = np.flatnonzero((rows % step == 0) & (rows < indices) & (lengths > factor * usual))
+    edges[: len(found)], times[: len(found)] = found, lengths[found] / np.maximum(usual[found], NO_DIVISOR)
+    return len(found)
 
 
 def short_ways(

@@ -77,12 +77,13 @@ def find_shortcuts(graph: Graph, X: AnyFloats | None = None, *, d: int = 2, run:
     if graph.n_edges == 0:
         return Shortcuts.none()
     run = run or Run()
-    sure, doubtful, tails = _doubts(graph, run)
+    spared, middle = mth_lengths(graph, SPARED, max(1, graph.n_edges // graph.n))
+    sure, doubtful, tails = _doubts(graph, spared, run)
     without_twin(run, "the search for ways around doubtful edges", "there are few")
     first = doubtful[:SAMPLE]
     long = first[long_way(graph, sure, first, DETOUR, run)]
     hints = len(long) if X is None or len(long) == 0 else int(steep(graph, sure, X, long, d).sum())
-    across = long[:0] if X is None else stars(graph, X, d, run)
+    across = long[:0] if X is None else stars(graph, X, d, middle, run)
     if hints == 0 and len(across) == 0:
         return Shortcuts.none(len(first))  # all cross gaps of the sample: a bundle of shortcuts would not
     beside = _beside(graph, sure, long, doubtful[SAMPLE:], tails[SAMPLE:], run)
@@ -104,23 +105,30 @@ def _beside(graph: Graph, sure: Mask, long: Ints, others: Ints, tails: NDArray[n
     return np.concatenate([long, near[long_way(graph, sure, near, DETOUR, run)]])
 
 
-def _doubts(graph: Graph, run: Run) -> tuple[Mask, Ints, NDArray[np.integer]]:
-    """Which entries are beyond doubt; the others, an edge once, those that share least first; and their rows."""
-    all_near = graph.degrees().min() <= NEAR and np.median(graph.degrees()) <= 1.5 * NEAR
+def _doubts(graph: Graph, spared: Floats, run: Run) -> tuple[Mask, Ints, NDArray[np.integer]]:
+    """Which entries are beyond doubt; the others, an edge once, those that share least first; and their rows.
+
+    An edge of at most the `spared` length of an end is none.
+    """
+    degrees = graph.degrees()
+    all_near = degrees.min() <= NEAR and 2 * np.count_nonzero(degrees <= 1.5 * NEAR) > graph.n
     if run.device != "cpu":
         from lowfold.graph._on_device import doubts_on_device
 
         found = doubts_on_device(graph, 0 if all_near else NEAR, SPARED, SHARED, DOUBTFUL, run)
         if found is not None:
             return found
-    share = _shares(graph, run)
-    sure = _beyond_doubt(share) if all_near else near_entries(graph)
-    if not all_near:
-        sure[sure] = _beyond_doubt(_shares(part_of(graph, sure), run))
-    doubtful = np.flatnonzero(~sure)
-    tails = tails_of(graph, doubtful)
-    once = tails < graph.indices[doubtful]
-    doubtful, tails = doubtful[once], tails[once]
+    share = _shares(graph, spared, run)
+    if all_near:
+        sure, doubtful, tails = _beyond_doubt(graph, share)
+    else:
+        sure = near_entries(graph)
+        near = part_of(graph, sure)
+        sure[sure] = _beyond_doubt(near, _shares(near, mth_lengths(near, SPARED)[0], run))[0]
+        doubtful = np.flatnonzero(~sure)
+        tails = tails_of(graph, doubtful)
+        once = tails < graph.indices[doubtful]
+        doubtful, tails = doubtful[once], tails[once]
     order = np.argsort(share[doubtful], kind="stable")
     return sure, doubtful[order], tails[order]
 
@@ -143,23 +151,31 @@ def _confirmed(graph: Graph, found: Ints, X: AnyFloats | None, d: int, run: Run)
     return within_pieces(graph, kept, found if X is None else found[steep(graph, kept, X, found, d)], run)
 
 
-def _beyond_doubt(share: Floats) -> Mask:
-    low, most = share[share <= SHARED], int(DOUBTFUL * len(share))
-    return np.asarray(share > (SHARED if len(low) <= most else float(np.partition(low, most)[most])))
+def _beyond_doubt(graph: Graph, share: Floats) -> tuple[Mask, Ints, Ints]:
+    """Which entries are beyond doubt by what their ends share; the others, an edge once, and their rows."""
+    entries, others, tails = np.empty((3, len(share) // 2), dtype=np.int64)
+    n = loops_for(LOOPS, graph.n).low_entries(graph.indptr, graph.indices, share, SHARED, entries, others, tails)
+    found, most = np.arange(n), int(DOUBTFUL * len(share)) // 2
+    if n > most:
+        # Shares have few values; that of a place is found faster by sorting than by parting, which ties slow down
+        low = share[entries[:n]]
+        found = np.flatnonzero(low <= np.sort(low)[most])
+    sure = np.ones(len(share), dtype=bool)
+    sure[entries[found]] = sure[others[found]] = False
+    return sure, entries[found], tails[found]
 
 
-def _shares(graph: Graph, run: Run) -> Floats:
-    """What the ends of every entry share of their neighbours; 1 for the shortest edges of a vertex."""
+def _shares(graph: Graph, spared: Floats, run: Run) -> Floats:
+    """What the ends of every entry (i, j), i < j, share of their neighbours; 1 for edges of spared lengths."""
     loops = loops_for(LOOPS, graph.n)
     share = np.zeros(len(graph.indices))
     blocks = block_slices(graph.n, ROWS)
-    rows, spared = (graph.indptr, graph.indices, graph.lengths), mth_lengths(graph, SPARED)
+    rows = graph.indptr, graph.indices, graph.lengths
 
     def work(b: int) -> None:
         loops.shared_neighbors(*rows, blocks[b].start, blocks[b].stop, SHARED, spared, share)
 
     run_blocks(work, len(blocks), n_jobs=run.n_jobs)
-    loops.mirror(graph.indptr, graph.indices, share)
     return share
 
 

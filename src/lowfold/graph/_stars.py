@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowfold._core.rounding import NO_DIVISOR
+from lowfold._core.jit import loops_for
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
-from lowfold.graph._detours import Mask, entries_of, long_way, mirrored, mth_lengths, steep, within_pieces
+from lowfold.graph._detours import LOOPS, Mask, long_way, mirrored, steep, within_pieces
 from lowfold.graph._types import Graph
 
 # Times the usual length of the denser end: edges to another sheet had 1.6 and more, one in five along a sheet has it.
@@ -24,10 +24,12 @@ FAR = 8.0
 FEWEST = 4
 
 
-def stars(graph: Graph, X: AnyFloats, d: int, run: Run) -> Ints:
-    """Entries (i, j), i < j, that are long, leave the tangent planes and have a long way around; none if only a few."""
+def stars(graph: Graph, X: AnyFloats, d: int, middle: Floats, run: Run) -> Ints:
+    """Entries (i, j), i < j, that are long, leave the tangent planes and have a long way around; none if only a few.
+
+    `middle` is the length of every vertex' middle edge.
+    """
     none = np.empty(0, dtype=np.int64)
-    middle = mth_lengths(graph, max(1, len(graph.indices) // (2 * graph.n)))
     edges, times = _long_edges(graph, middle, -(-graph.n // LOOKED_AT))
     some = edges[np.argpartition(times, -AT_FIRST)[-AT_FIRST:]] if len(edges) > AT_FIRST else edges
     across = _leaving(graph, X, some, d)
@@ -44,15 +46,10 @@ def _long_edges(graph: Graph, middle: Floats, step: int) -> tuple[Ints, Floats]:
     """Entries (i, j), i < j, more than LONG times as long as the middle edge of the denser end, and how many times; of
     every `step`-th point i.
     """
-    looked = np.arange(0, graph.n, step)
-    rows = np.repeat(looked, graph.degrees()[looked])
-    entries = entries_of(graph, looked) if step > 1 else np.arange(len(rows))
-    first = np.flatnonzero(rows < graph.indices[entries])
-    once = entries[first]
-    usual = np.minimum(middle[rows[first]], middle[graph.indices[once]])
-    long = graph.lengths[once] > LONG * usual
-    edges, usual = once[long], usual[long]
-    return edges, graph.lengths[edges] / np.maximum(usual, NO_DIVISOR)
+    edges, times = np.empty(len(graph.indices), dtype=np.int64), np.empty(len(graph.indices))
+    rows = graph.indptr, graph.indices, graph.lengths
+    n = loops_for(LOOPS, graph.n).long_edges(*rows, middle, step, LONG, edges, times)
+    return edges[:n], times[:n]
 
 
 def _leaving(graph: Graph, X: AnyFloats, edges: Ints, d: int) -> Ints:

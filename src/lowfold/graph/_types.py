@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.jit import loops_for
 from lowfold._core.types import Floats
 from lowfold._cuda._device import holding, kept_on_device, on_cpu
 from lowfold._cuda._union import UNION_BYTES, union_rows
@@ -21,7 +22,7 @@ from lowfold._cuda._union import UNION_BYTES, union_rows
 Indices = NDArray[np.integer[Any]]  # int32 once inside
 Pointers = NDArray[np.integer[Any]]  # int64 once inside
 
-SUMS_IN_32_BITS = 2**30  # numbers of edges whose sum of two still fits
+LOOPS = "lowfold.graph._union_loops"
 
 
 def _freeze(owner: object, **arrays: NDArray[Any]) -> None:
@@ -201,30 +202,12 @@ class Neighbors:
             device = None
         if device is not None and device.has_room(UNION_BYTES * len(self.indices), "the union of neighbourhoods"):
             return Graph(*union_rows(device, self.indptr, self.indices, self.distances))
-        # Edges carry their own number, from 1, because SciPy would drop lengths that are zero.
-        numbered = np.int32 if len(self.indices) < SUMS_IN_32_BITS else np.int64
-        ids: NDArray[Any] = np.arange(1, len(self.indices) + 1, dtype=numbered)
-        A = csr_array((ids, self.indices, self.indptr), shape=(self.n, self.n), copy=True)
-        A.sort_indices()
-        B = csr_array(A.T)
-        B.sort_indices()
-        either, both = csr_array(A.maximum(B)), csr_array(A + B)
-        either.sort_indices()
-        both.sort_indices()
-        back = both.data - either.data  # the number of the opposite edge, 0 where there is none
-        del A, B, both  # of ten million points they are gigabytes
-        first = self.distances[either.data - 1]
-        second = np.where(back > 0, self.distances[np.maximum(back - 1, 0)], first)
-        if rule == "average":
-            lengths = np.sqrt((first**2 + np.where(back > 0, second, 0.0) ** 2) / 2)
-        else:
-            lengths = np.minimum(first, second)
-        if rule != "mutual":
-            return Graph(either.indptr.astype(np.int64), either.indices, lengths)
-        kept = back > 0
-        rows = np.repeat(np.arange(self.n), np.diff(either.indptr))[kept]
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=self.n))])
-        return Graph(indptr, either.indices[kept], lengths[kept])
+        rows = self.indptr, self.indices, self.distances
+        if rule == "union":
+            return Graph(*loops_for(LOOPS, self.n).union(*rows))
+        from lowfold.graph import _union_plain
+
+        return Graph(*getattr(_union_plain, rule)(*rows))
 
 
 @dataclass(frozen=True, eq=False)

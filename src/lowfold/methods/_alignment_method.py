@@ -20,6 +20,7 @@ from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
+from lowfold.graph._detours import THIN
 from lowfold.graph._source import Points, Sheet
 from lowfold.graph._types import Graph
 from lowfold.kernels._alignment import Alignment, align, kernel_sum
@@ -29,6 +30,7 @@ from lowfold.kernels._tangent import tangents
 from lowfold.methods._alignment_mass import choose_masses, diagonal_mass
 from lowfold.methods._fit import Connected, Extension, Fit
 from lowfold.methods._graph_method import WeightMethod
+from lowfold.methods._independent import dependence
 from lowfold.methods._landmarks import PLACING_BY_WEIGHTS, landmark_stages
 from lowfold.methods._losses import ALIGN, Lowered, alignment
 from lowfold.methods._normalize import LENGTHS
@@ -40,10 +42,11 @@ from lowfold.methods._select import CHOSEN_ROUGH, Doubt, selected
 from lowfold.methods._sparse_stages import alignment_stages
 from lowfold.methods._stages import Stages
 from lowfold.spectral._doors import smallest
-from lowfold.spectral._held import held_columns
-from lowfold.spectral._types import Eigenpairs
+from lowfold.spectral._held import ENOUGH_TO_TELL, held_columns
+from lowfold.spectral._types import REPEATED, Eigenpairs
 
 NULL = 1e-13  # of the kernel's largest diagonal entry: eigenvalues below are 0 up to rounding
+LOOKED_AT = 200  # patches, about, whose directions are counted
 ZETA = 0.25  # say of the energies in a choice of eigenvectors: those of reconstruction weights are rough ones
 # Of coordinates that hold a few points, and of repeated ones, where coordinates keep lengths
 AFFINE_WAYS_OUT = (
@@ -172,13 +175,32 @@ def affine_fit(K: SparseOperator, data: Connected, method: Any, extra: dict[str,
     patches = Patches.around(data.neighbors)
     row = PatchMap(patches.indptr, patches.members)
     fit = selected_bottom(K, data, d, method.select, row, extra, run, masses=masses)
-    if fit.pairs is not None and method.select == "leading":
+    if fit.pairs is not None:
         size = 1.0 if fit.extra["mass_"] == "kernel" else float(K.diagonal().max())
-        _warn_of_more_null_vectors(fit.pairs, size, d, type(method).__name__)
+        if not (method.select == "leading" and _has_more_null_vectors(fit.pairs, size, d, type(method).__name__)):
+            _tell_thin(patches, geometry_of(data.source, data.neighbors), fit.coordinates, run)
     return fit
 
 
-def _warn_of_more_null_vectors(pairs: Eigenpairs, size: float, d: int, name: str) -> None:
+def _tell_thin(patches: Patches, geometry: Geometry, Y: Floats, run: Run) -> None:
+    """Say that the patches of a curve, or of a surface with d - 1 directions, do not hold the d coordinates Y."""
+    size, d = int(np.median(patches.sizes)), Y.shape[1]
+    some = np.flatnonzero(patches.sizes == size)[:: max(1, len(patches.sizes) // LOOKED_AT)]
+    if d < 2 or size <= d or len(some) == 0 or len(Y) < ENOUGH_TO_TELL:
+        return
+    sigma = tangents(geometry.centred(patches.members[patches.indptr[some][:, None] + np.arange(size)]), d).sigma
+    width = np.median(sigma / np.maximum(sigma[:, :1], np.finfo(np.float64).tiny), axis=0)
+    if width[0] > 0 and width[-1] < THIN and dependence(Y, run).max() <= REPEATED:  # else that is told
+        m = int((width >= THIN).sum())
+        warn(
+            f"neighbourhoods have {m} direction{'s' if m > 1 else ''} and hardly more ({width[m]:.1%} of the first); "
+            f"later coordinates show bends or noise: use n_components={m}, or more n_neighbors",
+            errors.AccuracyWarning,
+        )
+
+
+def _has_more_null_vectors(pairs: Eigenpairs, size: float, d: int, name: str) -> bool:
+    """Whether there are more than d, with a warning."""
     following = float(pairs.values[-1]) + pairs.gap
     if following <= NULL * size:
         warn(
@@ -187,6 +209,7 @@ def _warn_of_more_null_vectors(pairs: Eigenpairs, size: float, d: int, name: str
             "have fewer directions than n_components: use more n_neighbors or fewer n_components",
             errors.AccuracyWarning,
         )
+    return following <= NULL * size
 
 
 def patch_corner(part: Connected, *, d: int) -> Fit | None:

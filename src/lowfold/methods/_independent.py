@@ -24,7 +24,7 @@ from lowfold._core.types import Floats, Ints
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Points
 from lowfold.metrics._resolve import resolve_metric
-from lowfold.spectral._types import REPEATED
+from lowfold.spectral._held import held_columns
 
 SAMPLE = 500  # points at which a coordinate is predicted from the earlier ones
 NEAR = 30  # points near in the earlier coordinates that the prediction rests on
@@ -39,6 +39,9 @@ ZETA = 1.0  # weight of the logarithm of the energy: of two coordinates as indep
 STARTS = 32  # combinations drawn at random that are climbed from as well
 GAIN = 1e-3  # of the logarithm of the volume: a turn that gains less has changed the order of a few patches
 NO_EXTENT = 1e-6  # of the mean gradient: a patch with less has no extent along the coordinate, and no say
+# Of a column, told by those before: one with more is mostly theirs. Of products of fields, where the width of
+# a roll can be a tenth, a bound of 0.2 went past the first that is right to rough ones.
+NEWS = 0.5
 EVEN = 0.3  # of its size: a product of constant fields varies by less on a few hundred points, one of others by more
 RIDGE = 1e-9  # relative, where neighbourhoods span fewer directions than there are coordinates
 
@@ -53,20 +56,31 @@ def dependence(Y: Floats, run: Run) -> Floats:
     >>> dependence(np.column_stack([np.cos(np.pi * x), np.cos(2 * np.pi * x)]), Run()).round(2).tolist()
     [0.0, 1.0]
     """
+    Z = _sampled(Y)
+    return np.array([0.0, *(_share_told(Z[:, c], Z[:, :c], run) for c in range(1, Y.shape[1]))])
+
+
+def told_of(V: Floats, Y: Floats, run: Run) -> Floats:
+    """The same of every column of V, predicted from all columns of Y."""
+    Z, d = _sampled(np.column_stack([Y, V])), Y.shape[1]
+    return np.array([_share_told(z, Z[:, :d], run) for z in Z[:, d:].T])
+
+
+def _sampled(Y: Floats) -> Floats:
+    """SAMPLE rows at most, without NaN, of mean 0; columns that vary have variance 1."""
     inside = finite_rows(Y)
     rows = np.arange(len(Y)) if inside.all() else np.flatnonzero(inside)
     if len(rows) > SAMPLE:
         rows = rows[np.sort(np.random.default_rng(0).choice(len(rows), SAMPLE, replace=False))]
     Y = Y[rows]
-    d = Y.shape[1]
     size = Y.std(axis=0)
-    Z = (Y - Y.mean(axis=0)) / np.where(size > 0, size, 1.0)
-    out = np.zeros(d)
-    for c in range(1, d):
-        if len(Z) > c + 3 and size[c] > 0:
-            left = Z[:, c] - _predicted(Z[:, c], Z[:, :c], run)
-            out[c] = max(0.0, 1.0 - float((left**2).mean()))
-    return out
+    return np.asarray((Y - Y.mean(axis=0)) / np.where(size > 0, size, 1.0))
+
+
+def _share_told(z: Floats, Z: Floats, run: Run) -> float:
+    if len(Z) <= Z.shape[1] + 3 or not z.any():
+        return 0.0
+    return max(0.0, 1.0 - float(((z - _predicted(z, Z, run)) ** 2).mean()))
 
 
 def _predicted(y: Floats, Z: Floats, run: Run) -> Floats:
@@ -87,15 +101,20 @@ def _ridge(G: Floats) -> Floats:
 
 
 def telling_columns(F: Floats, d: int, run: Run) -> Ints:
-    """The first d columns of F that vary and are no function of those before; for want of such, the first others."""
+    """The first d columns of F that vary, are not held by a few points, and of which those before tell at most NEWS;
+    for want of such, those of which they tell least.
+    """
     varies = varying(F)
+    varies[held_columns(F)] = False
     chosen: list[int] = []
+    told = np.where(varies, 1.0, 2.0)  # others come last
     for c in np.flatnonzero(varies).tolist():
         if len(chosen) == d:
             break
-        if not chosen or dependence(F[:, np.array([*chosen, c])], run)[-1] <= REPEATED:
+        told[c] = dependence(F[:, np.array([*chosen, c])], run)[-1]
+        if told[c] <= NEWS:
             chosen.append(c)
-    rest = [c for c in (*np.flatnonzero(varies), *np.flatnonzero(~varies)) if c not in chosen]
+    rest = [c for c in np.argsort(told, kind="stable").tolist() if c not in chosen]
     return np.sort(np.asarray([*chosen, *rest[: d - len(chosen)]], dtype=np.int64))
 
 

@@ -102,7 +102,7 @@ def field_stages(model: Any, data: Data) -> list[Stage]:
         graph = found.union()
         edges = csr_array(graph.to_scipy(np.ones(len(graph.indices))) + eye_array(data.n, format="csr"))
         pattern = csr_array(kron(edges, np.ones((d, d)), format="csr"))
-        solve = _bottom(model, pattern, model.n_eigenvectors or max(10, model.n_components), laplacian=False)
+        solve = _bottom(model, pattern, model.n_eigenvectors or max(20, model.n_components), laplacian=False)
     return [read_stage(data), search_stage(model, data), tangents, kernel, solve]
 
 

@@ -27,7 +27,7 @@ from lowfold.kernels._gaussian import auto_scale, gaussian
 from lowfold.methods._base import LearnedMetric
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import WeightMethod
-from lowfold.methods._independent import telling_columns, varying
+from lowfold.methods._independent import NEWS, telling_columns, varying
 from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._losses import Lowered, no_loss
 from lowfold.methods._neighborhood import Needs
@@ -43,7 +43,9 @@ from lowfold.spectral._doors import largest
 from lowfold.spectral._held import ENOUGH_TO_TELL
 from lowfold.spectral._types import ZERO
 
-FIELDS = 10  # eigenvectors at least: their pairs, 55, are what coordinates are chosen among
+# Eigenvectors at least, of whose pairs, 210, coordinates are chosen: a sheet with two fields for every function that is
+# five times as long as wide has the first one across among them.
+FIELDS = 20
 # A point whose HOLDING-th neighbour weighs less than LOOSE has fields of its own and takes coordinates; a scale at
 # which that neighbour weighs HELD_BY lets none do so in tables with three rows far off.
 HOLDING, LOOSE, HELD_BY = 4, 1e-3, 0.3
@@ -58,12 +60,13 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
     (lambda_k lambda_m)^t <phi_k(i), phi_m(i)>, off-diagonal ones times sqrt(2); with all of them distances are the
     vector diffusion distance, d^2 = |S^2t(i, i)|^2 + |S^2t(j, j)|^2 - 2 |S^2t(i, j)|^2. No choice of bases
     changes them. On an orientable surface fields come in pairs that differ by a right angle: their common feature is 0,
-    and their own features agree.
+    and their own features agree. The features carry the degree of a point, which varies from one to the next and hides
+    the width of a roll; with select="independent" the fields are phi_k(i) / sqrt(d_i), those of the walk D^-1 S.
 
     Attributes
     ----------
     embedding_ : array (n, n_components), features in order of |lambda_k lambda_m|^t; with select="independent" without
-        those that tell nothing new
+        those that tell little new, and divided by the degree of a point over the mean one
     eigenvalues_ : array (n_eigenvectors,), descending, of S-bar
     pairs_ : array (n_components, 2), the (k, m) of each column
     tangent_dim_ : int; local_dims_ : array (n,), the estimate at each point
@@ -96,8 +99,8 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
     n_eigenvectors: int | None = param(
         None,
         Int(1),
-        Null("max(10, n_components)"),
-        "Eigenvectors that the pairs (k, m) are made of; None is max(10, n_components), made a "
+        Null("max(20, n_components)"),
+        "Eigenvectors that the pairs (k, m) are made of; None is max(20, n_components), made a "
         "multiple of the dimension (on flat data that many fields belong together), at most n times "
         "the dimension.",
     )
@@ -144,9 +147,7 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
     of_largest: ClassVar[tuple[str, ...]] = ("pairs_",)
     learned: ClassVar[Mapping[str, LearnedMetric]] = {"diffusion": vector_distances}
 
-    # Products of fields repeat each other in part: where the second told 0.3 of the first, a direction was lost on 9 of
-    # 11 sheets, and below on 2 of 22.
-    repeated: ClassVar[float] = 0.3
+    repeated: ClassVar[float] = NEWS  # a product with more was taken for want of a better one
     ways_out: ClassVar[tuple[str, str] | None] = (
         "a wider scale holds them",
         "use LTSA or Isomap where coordinates are wanted",
@@ -166,9 +167,11 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
         S = self._connection(graph, bases, scale, run)
         pairs = largest(S.operator, self._eigenvectors(data.n, d), negligible=ZERO, run=run)
         fields = pairs.vectors.reshape(data.n, d, -1)
-        chosen = self._pairs(fields / np.sqrt(S.degrees)[:, None, None], pairs.values, run)
+        walked = fields * np.sqrt(S.degrees.mean() / S.degrees)[:, None, None]  # those of D^-1 S
+        chosen = self._pairs(walked, pairs.values, run)
         sides = orientation(graph, S.transports, S.certainty, run=run)
-        Y = without_noise(vector_features(fields, pairs.values, chosen, float(self.t)))
+        walk = self.select == "independent"
+        Y = without_noise(vector_features(walked if walk else fields, pairs.values, chosen, float(self.t)))
         tell_faded(self, Y, pairs.values)
         return Fit(
             coordinates=Y,
@@ -187,6 +190,7 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
                 chosen,
                 self.symmetrize,
                 data.kth_distance,
+                walk,
             ),
             invert=Barycentric(),
             extra={
@@ -285,7 +289,7 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
 
 def _wide_enough(graph: Graph, scale: float) -> float:
     """The scale, or a wider one where the HOLDING-th neighbour of a point weighs next to nothing."""
-    farthest = mth_lengths(graph, HOLDING)
+    farthest = mth_lengths(graph, HOLDING)[0]
     needed = float(np.square(farthest[np.isfinite(farthest)]).max(initial=0.0))
     return needed / -np.log(HELD_BY) if np.exp(-needed / scale) < LOOSE else scale
 

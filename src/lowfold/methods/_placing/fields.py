@@ -45,10 +45,11 @@ def without_noise(features: Floats) -> Floats:
 
 
 class VectorRows(NamedTuple):
-    """S-bar(x, j) of new points: blocks (edges, d, d) along `edges`."""
+    """S-bar(x, j) of new points: blocks (edges, d, d) along `edges`, and their degrees."""
 
     edges: Neighbors
     blocks: Floats
+    degrees: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +68,7 @@ class VectorRow(Extension):
     pairs: NDArray[np.int64]
     symmetrize: str
     kth_distance: Floats | None
+    walk: bool = False  # features are divided by the degree of a point over the mean one
     looks: ClassVar[Looks] = "neighbors"
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
@@ -84,7 +86,7 @@ class VectorRow(Extension):
         safe = np.where(np.abs(self.values) > TINY, self.values, 1.0)
         out = vector_features(phi / safe, self.values, self.pairs, self.t)
         out[:, ~trained.coordinates.any(axis=0)] = 0.0
-        return out
+        return out * (self.degrees.mean() / rows.degrees)[:, None] if self.walk else out
 
     def rows(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> VectorRows:
         """The new points' blocks of S-bar."""
@@ -102,5 +104,5 @@ class VectorRow(Extension):
                 "scale; use a larger one, or leave this row out"
             )
         w = w * q[i] ** -self.alpha * self.densities[j] ** -self.alpha
-        d = np.bincount(i, w, minlength=edges.n)
-        return VectorRows(edges, (w / np.sqrt(d[i] * self.degrees[j]))[:, None, None] * transport)
+        d: Floats = np.bincount(i, w, minlength=edges.n).astype(np.float64)
+        return VectorRows(edges, (w / np.sqrt(d[i] * self.degrees[j]))[:, None, None] * transport, d)
