@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 from scipy.sparse import csr_array
-from sklearn import decomposition
+from sklearn import datasets, decomposition
 
 import lowfold
 from lowfold._core.run import Run
@@ -76,6 +76,15 @@ def test_a_sharper_tolerance_leaves_less_gradient() -> None:
     X = np.random.default_rng(12).random((200, 12)) ** 2
     errors = [lowfold.NMF(4, tol=tol, max_iter=5_000).fit(X).reconstruction_error_ for tol in (1e-2, 1e-4, 1e-7)]
     assert errors == sorted(errors, reverse=True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_step_that_was_carried_too_far_is_not_rest(seed: int) -> None:
+    table = datasets.load_iris().data
+    X = table[np.random.default_rng(seed).permutation(len(table))[:110]]
+    best = decomposition.NMF(3, init="nndsvda", max_iter=20_000, tol=1e-7).fit(X).reconstruction_err_
+    assert lowfold.NMF(3, tol=1e-6).fit(X).reconstruction_error_ < 1.001 * best
+    assert lowfold.NMF(3).fit(X).reconstruction_error_ < 1.02 * best
 
 
 def test_rows_that_the_active_set_does_not_settle(monkeypatch: pytest.MonkeyPatch) -> None:

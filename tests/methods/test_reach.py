@@ -48,6 +48,20 @@ def test_density_is_taken_out_of_a_circle(profile: str, seed: int) -> None:
     assert angle_error(cut.embedding_, angle) > 0.2  # a kernel cut at the k-th neighbour keeps the density
 
 
+@pytest.mark.parametrize("seed", [1200, 1204, 1209])  # somewhere ten neighbours are all on one side of a gap
+def test_a_circle_of_many_points_is_closed(seed: int) -> None:
+    angle = np.random.default_rng(seed).uniform(0, 2 * np.pi, 3000)
+    X = np.column_stack([np.cos(angle), np.sin(angle)])
+    assert angle_error(lowfold.DiffusionMaps(2).fit(X).embedding_, angle) < 0.05
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_reach_of_a_curve_stays_on_its_winding(seed: int) -> None:
+    turns = 6 * np.pi * np.sort(np.random.default_rng(seed).random(300))
+    graph = lowfold.DiffusionMaps(2).fit(np.column_stack([np.cos(turns), np.sin(turns), 0.12 * turns])).graph_
+    assert np.abs(turns[graph.rows()] - turns[graph.indices]).max() < np.pi
+
+
 def test_the_complete_kernel_has_a_scale_that_it_can_use() -> None:
     X, angle = uneven_circle(800, 33, "wave")
     model = lowfold.DiffusionMaps(2, threshold=0.0).fit(X)
@@ -98,9 +112,10 @@ def test_new_points_where_the_kernel_is_wider(name: str, exact: float) -> None:
 def test_reach_suffices_for_nearly_all_points() -> None:
     X = np.random.default_rng(0).random((400, 2))
     source = Points(X, resolve_metric("euclidean", None, None))
-    t = own_reach(nearest(source, 10), 10)
-    assert np.isclose((t <= common_reach(source, t, 10)).mean(), REGULAR, atol=0.01)
-    assert common_reach(source, np.zeros(400), 10) > 0
+    near = nearest(source, 10)
+    assert np.isclose((own_reach(near, 10) <= common_reach(source, near, 10)).mean(), REGULAR, atol=0.01)
+    repeated = Points(np.ones((400, 2)), resolve_metric("euclidean", None, None))
+    assert common_reach(repeated, nearest(repeated, 10), 10) > 0
 
 
 def test_landmarks_of_repeated_rows_are_different_points() -> None:

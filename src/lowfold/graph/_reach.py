@@ -21,9 +21,16 @@ from lowfold.graph._weights import Weights
 
 REGULAR = 0.99  # share of the points that the common reach suffices for, where it is not too long for the others
 UNEVEN = 2.5  # times the median that the reach of REGULAR is in an uneven sample; 1.6 in an even one of a surface:
-NEARLY_ALL = 0.999  # share it then suffices for. A gap among few points turned a circle by 0.10, then by 0.06
+NEARLY_ALL = 0.997  # share it then suffices for. A gap among few points turned a circle by 0.10, then by 0.06
 MOST = 12  # times the neighbours asked for, that a point has on average: what the solve may cost
-SHARE = 10  # one in so many of the points is near, at most
+SHARE = 10  # one in so many of the points is near, at most: a third of the extent of a surface,
+CURVE_SHARE = 3  # and of a curve. A reach cut shorter is longer again at sparse points: there the walk runs too fast
+CURVE_EDGES = 720_000  # of a curve in all, where that is more: what the solve of few points may cost
+# Ratio of the distances to the k-th neighbour and to the one halfway: 2 on a curve, 1.41 on a surface; and of the
+# points within the reach and within half of it: 2 on a curve, more from where the reach leads to another winding.
+ON_CURVE, ONE_STRAND = 1.7, 2.2
+# Share of curves that may be open where no point has neighbours on both sides of some gap: n / 2^k are by chance.
+OPEN = 0.01
 SAMPLE = 200  # points whose distances are looked at,
 AMONG = 10_000  # to so many others: 240 near pairs of a million points with 120 neighbours, a root of 6%
 
@@ -41,23 +48,48 @@ def regular_reach(t: Floats) -> float:
     return _positive(float(np.quantile(t, REGULAR)), t)
 
 
-def common_reach(source: Source | None, t: Floats, k: int) -> float:
+def common_reach(source: Source | None, near: Neighbors, k: int) -> float:
     """The regular reach, of an uneven sample that of nearly all points; or that at which points have MOST k neighbours
-    or one in SHARE of all points on average, if that is shorter; at least the median of t.
+    or one in SHARE of all points on average, if that is shorter; at least the median of the distances t to the k-th.
+
+    A curve is open wherever two neighbours are farther apart than the reach, which k of them leave to chance; its reach
+    is longer, as far as it stays on one winding.
     """
-    n = len(t)
-    reach = regular_reach(t)
-    if reach > UNEVEN * np.median(t):
+    n, t = near.n, own_reach(near, k)
+    reach, some = regular_reach(t), _sampled(source, n)
+    least = _positive(float(np.median(t)), t)
+    if uneven := reach > UNEVEN * least:
         reach = _positive(float(np.quantile(t, NEARLY_ALL)), t)
-    room = min(MOST * k, max(n // SHARE, k))
-    if source is not None and not isinstance(source, Measured) and room < n - 1:
-        rows, columns = (np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64)) for most in (SAMPLE, AMONG))
-        if isinstance(source, Pairs):
-            D = source.distances[np.ix_(rows, columns)].astype(np.float64)
-        else:
-            D = source.subset(columns).rows(source.subset(rows).X)
-        reach = min(reach, float(np.quantile(D[np.isfinite(D)], (room + 1) / n)))
-    return _positive(max(reach, float(np.median(t))), t)
+    if len(some) and _on_curve(near, k):
+        most = min(max(MOST * k, CURVE_EDGES // n), n // CURVE_SHARE)
+        wide = reach if uneven else reach * max(1.0, float(np.log2(n / OPEN)) / k)
+        wide = max(min(wide, _reach_of(some, most, n)), least)
+        if (some <= wide).sum() <= ONE_STRAND * (some <= wide / 2).sum():
+            return wide
+    return max(min(reach, _reach_of(some, min(MOST * k, max(n // SHARE, k)), n)), least)
+
+
+def _on_curve(near: Neighbors, k: int) -> bool:
+    """Whether points have neighbours as those of a curve are."""
+    t, half = own_reach(near, k), own_reach(near, max(1, k // 2))
+    return bool((half > 0).all()) and float(np.median(t / half)) > ON_CURVE
+
+
+def _sampled(source: Source | None, n: int) -> Floats:
+    """Distances of some points to others; none where not all are known."""
+    if source is None or isinstance(source, Measured):
+        return np.empty(0)
+    rows, columns = (np.unique(np.linspace(0, n - 1, min(n, m)).astype(np.int64)) for m in (SAMPLE, AMONG))
+    if isinstance(source, Pairs):
+        D = source.distances[np.ix_(rows, columns)].astype(np.float64)
+    else:
+        D = source.subset(columns).rows(source.subset(rows).X)
+    return np.asarray(D[np.isfinite(D)])
+
+
+def _reach_of(D: Floats, most: int, n: int) -> float:
+    """The distance within which points have `most` of n others on average; inf where all may be near."""
+    return float(np.quantile(D, (most + 1) / n)) if len(D) and most < n - 1 else np.inf
 
 
 def _positive(reach: float, t: Floats) -> float:

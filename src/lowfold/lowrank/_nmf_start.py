@@ -16,6 +16,7 @@ from lowfold.lowrank._principal import principal_axes
 from lowfold.lowrank._sparse_axes import sparse_axes
 
 LEAST = 1e-6  # of X, whose largest value is 1: what is below counts as zero, as in scikit-learn
+FEW = 64  # columns, whose axes are those of X'X without more ado: a start needs no digits of the small ones
 
 
 def nonnegative_start(X: Any, k: int, kind: str, run: Run) -> tuple[Floats, Floats]:
@@ -38,13 +39,21 @@ def nonnegative_start(X: Any, k: int, kind: str, run: Run) -> tuple[Floats, Floa
 
 def _triplets(X: Any, k: int, run: Run) -> tuple[Floats, Floats]:
     """U and V of the k leading singular triplets, each with the root of the singular value."""
-    origin = np.zeros(X.shape[1])
-    V = (
-        sparse_axes(SparseRows(X), origin, k, run=run) if hasattr(X, "tocsr") else principal_axes(X, origin, k, run=run)
-    ).V
+    V = _few_axes(X, k) if X.shape[1] <= FEW and not hasattr(X, "tocsr") else _axes(X, k, run)
     US = np.asarray(X @ V)
     root = np.sqrt(np.linalg.norm(US, axis=0))
     return US / np.where(root > 0, root, 1.0), V * root
+
+
+def _few_axes(X: Floats, k: int) -> Floats:
+    return np.linalg.eigh(X.T @ X)[1][:, : -1 - k : -1]
+
+
+def _axes(X: Any, k: int, run: Run) -> Floats:
+    origin = np.zeros(X.shape[1])
+    if hasattr(X, "tocsr"):
+        return sparse_axes(SparseRows(X), origin, k, run=run).V
+    return principal_axes(X, origin, k, run=run).V
 
 
 def _halves(U: Floats, V: Floats) -> tuple[Floats, Floats]:

@@ -15,6 +15,7 @@ from lowfold._core.types import Floats
 
 CONDITION = 1e5  # of A, its columns of length 1: beyond, the squares that are solved lose too many digits
 SIGN = 1e-10  # of the largest of a row: what is below 0 by less is 0
+ROUGHLY = 1e-5  # the same before the correction, which is not worth its time for rows that change again
 EXCHANGES = 5  # at most: rows whose guess was poor may go round in circles
 
 Bools = NDArray[np.bool_]
@@ -38,8 +39,12 @@ def _exchanged(A: Floats, B: Floats, free: Bools) -> tuple[Floats, Bools]:
     G, F = A.T @ A, B @ A
     Y, left = np.zeros_like(F), np.arange(len(B))
     for _ in range(EXCHANGES):
-        y = _least_squares(A, G, F[left], B[left], free)
-        wrong = np.where(free, y < -SIGN * _largest(y), y @ G - F[left] < -SIGN * _largest(F[left]))
+        y = _solved(G, F[left], free)
+        wrong = _wrong(y, G, F[left], free, ROUGHLY)
+        near = ~wrong.any(axis=1)  # one correction by the residual of A y = b gives the digits that the squares lost
+        fine, b = left[near], B[left[near]]
+        y[near] += _solved(G, (b - y[near] @ A.T) @ A, free[near])
+        wrong[near] = _wrong(y[near], G, F[fine], free[near], SIGN)
         done = ~wrong.any(axis=1)
         Y[left[done]] = np.maximum(y[done], 0.0)
         left, free = left[~done], (free ^ wrong)[~done]
@@ -50,13 +55,16 @@ def _exchanged(A: Floats, B: Floats, free: Bools) -> tuple[Floats, Bools]:
     return Y, settled
 
 
-def _least_squares(A: Floats, G: Floats, F: Floats, B: Floats, free: Bools) -> Floats:
-    """y of the free columns, 0 elsewhere: from the normal equations, corrected once by the residual of A y = b."""
+def _wrong(y: Floats, G: Floats, F: Floats, free: Bools, sign: float) -> Bools:
+    """Free entries below 0, and held ones whose gradient is."""
+    return np.where(free, y < -sign * _largest(y), y @ G - F < -sign * _largest(F))
+
+
+def _solved(G: Floats, F: Floats, free: Bools) -> Floats:
+    """y of the free columns from the normal equations, 0 elsewhere."""
     M = np.where(free[:, :, None] & free[:, None, :], G, np.eye(len(G)))
-    y = np.linalg.solve(M, np.where(free, F, 0.0)[:, :, None])[:, :, 0]
-    rest = (B - y @ A.T) @ A
-    return np.asarray(y + np.linalg.solve(M, np.where(free, rest, 0.0)[:, :, None])[:, :, 0])
+    return np.asarray(np.linalg.solve(M, np.where(free, F, 0.0)[:, :, None])[:, :, 0])
 
 
 def _largest(rows: Floats) -> Floats:
-    return np.asarray(np.abs(rows).max(axis=1, keepdims=True))
+    return np.asarray(np.abs(rows).max(axis=1, keepdims=True, initial=0.0))

@@ -303,7 +303,7 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
         t = own_reach(data.neighbors, self._tuning(data))
         known = isinstance(data.source, (Points, Pairs, Blocks))  # all pairs, that is
         joined = (self._by_reach() or self._all_pairs()) and known
-        reach = common_reach(data.source, t, self._tuning(data)) if joined else regular_reach(t)
+        reach = common_reach(data.source, data.neighbors, self._tuning(data)) if joined else regular_reach(t)
         wide = self._widened()
         return Profile(self.weights, reach**2 / DECAY, np.maximum(1.0, t / reach) if wide else None)
 

@@ -43,7 +43,7 @@ from lowfold.methods._normalize import normal_map_of
 from lowfold.methods._parameters import AllComponents, Seeded
 from lowfold.methods._stages import Stages, copy_stages
 
-STILL = 2  # times tol the share by which an error may still fall: on images within 0.2% of where it ends
+STILL = 0.2  # times tol the share by which an error may still fall: plateaus that end 1% lower fall by 1e-4 in a step
 AT_REST = 100  # times tol, which is asked of a step, not of the gradient: the two differ by an unknown factor
 ROWS, ENTRIES = 1024, 2**24  # rows of a block at most, and their numbers: sparse rows are made dense by blocks
 BATCH = 10_000  # rows in blocks whose parts are the start for all
@@ -106,7 +106,7 @@ class NMF(AllComponents, Seeded, LinearMethod):
     tol: float = param(
         0.0001,
         Real(0, 1, open_low=True, open_high=True),
-        "Half of the share of the squared error by which it still falls in a step when the descent stops. In "
+        "Five times the share of the squared error by which it still falls in a step when the descent stops. In "
         "blocks, the gradient relative to Y'X; with penalties or another loss, scikit-learn's rule.",
     )
     random_state: Any = param(0, 'For init="random", and for the order of the updates.')
