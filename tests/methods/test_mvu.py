@@ -183,12 +183,12 @@ def test_a_thousand_points(surface):
     assert affine_r2(model.embedding_, data.coordinates).min() > 0.995
 
 
-@pytest.mark.parametrize(("n", "told"), [(450, True), (250, False)])
+@pytest.mark.parametrize(("n", "told"), [(2000, True), (450, False)])
 def test_a_long_solve_is_told_beforehand(n: int, told: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     def unsolved(*_: object, **__: object) -> None:
         raise InterruptedError
 
     monkeypatch.setattr("lowfold.methods.mvu.unfold", unsolved)
-    words = r"450 points and \d+ pairs takes about .* seconds; LandmarkMVU"
+    words = r"2000 points and \d+ pairs takes about .* seconds; LandmarkMVU"
     with pytest.warns(LowfoldWarning, match=words) if told else nullcontext(), pytest.raises(InterruptedError):
         MVU(2).fit(lowfold.datasets.swiss_roll(n, random_state=0).X)

@@ -13,9 +13,10 @@ from sklearn.metrics import adjusted_rand_score
 
 import lowfold
 from lowfold._core.errors import AccuracyWarning, DisconnectedWarning, InvalidInput
+from lowfold._core.run import Run
 from lowfold.graph import Graph, Weights, pixel_graph
 from lowfold.kernels import gaussian
-from lowfold.methods.spectral_clustering import normalized_cut, null_vectors
+from lowfold.methods.spectral_clustering import k_means, normalized_cut, null_vectors
 
 SEEDS = [0, 1, 2]
 KINDS = ["random_walk", "symmetric", "unnormalized"]
@@ -173,3 +174,20 @@ def test_clusters_of_uneven_density_are_found_as_well_as_without_a_scale():
                 labels = lowfold.SpectralClustering(4, scale=scale).fit_predict(X)
             lost[scale] += adjusted_rand_score(kinds, labels) < plain - 0.1
     assert lost["auto"] == 0 < lost["mean"], lost
+
+
+@pytest.mark.parametrize("seed", range(1200, 1204))
+def test_k_means_ends_as_low_as_that_of_scikit_learn(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = np.concatenate([rng.normal(size=(60, 3)) + 3 * rng.normal(size=3) for _ in range(6)])
+    labels, centres = k_means(rows, 6, 10, Run(rng=rng))
+    inertia = float(np.sum((rows - centres[labels]) ** 2))
+    assert inertia <= 1.01 * KMeans(6, n_init=10, random_state=seed).fit(rows).inertia_
+    np.testing.assert_allclose(centres, [rows[labels == c].mean(axis=0) for c in range(6)])
+
+
+def test_k_means_of_fewer_rows_than_clusters_leaves_some_empty() -> None:
+    rows = np.repeat(np.eye(2), 5, axis=0)
+    labels, centres = k_means(rows, 4, 3, Run())
+    assert len(np.unique(labels)) == 2
+    np.testing.assert_array_equal(centres[labels], rows)

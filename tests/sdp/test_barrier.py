@@ -9,9 +9,8 @@ from lowfold._core.errors import InvalidInput
 from lowfold.graph import Points, nearest
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.sdp import unfold
-from lowfold.sdp._certificate import stress_laplacian
 from lowfold.sdp._door import select_unfolding_solver
-from lowfold.sdp._program import neighbor_pairs, unfolding
+from lowfold.sdp._program import neighbor_pairs, stress_laplacian, unfolding
 
 
 def springs(seed: int, n: int = 40, d: int = 5, k: int = 7):

@@ -10,9 +10,8 @@ from lowfold._core.errors import InvalidInput
 from lowfold.graph import Points, nearest
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.sdp import unfold
-from lowfold.sdp._certificate import stress_laplacian
 from lowfold.sdp._face import cliques, face
-from lowfold.sdp._program import neighbor_pairs, unfolding
+from lowfold.sdp._program import neighbor_pairs, stress_laplacian, unfolding
 
 
 def rolled(seed: int, n: int = 80) -> np.ndarray:

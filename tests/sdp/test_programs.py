@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import lowfold
 from lowfold._core.errors import InvalidInput
 from lowfold.graph import Graph, Neighbors, Points, geodesics, nearest
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.sdp import certify, unfold
-from lowfold.sdp._certificate import stress_laplacian
 from lowfold.sdp._conic import conic_sdp
 from lowfold.sdp._door import select_unfolding_solver
 from lowfold.sdp._interior import interior
-from lowfold.sdp._laplacian import laplacian_form, small_slack
-from lowfold.sdp._program import RankOne, complement, neighbor_pairs, path_variance, unfolding, variance_bound
+from lowfold.sdp._laplacian import laplacian_form
+from lowfold.sdp._newton import Penalty, minimise
+from lowfold.sdp._program import (
+    RankOne,
+    complement,
+    neighbor_pairs,
+    path_variance,
+    stress_laplacian,
+    unfolding,
+    variance_bound,
+)
 from lowfold.sdp._refine import local_loss, refine
+from lowfold.sdp._repair import balance, bends, bends_of, flows
+from lowfold.sdp._springs import springs
 
 
 def neighbours(X: np.ndarray, k: int) -> Neighbors:
@@ -249,11 +260,69 @@ def test_small_program_meets_its_optimality_conditions():
     rng = np.random.default_rng(7)
     G, s = rng.normal(size=(80, 4)), rng.random(80) + 1.0
     C, nu = np.eye(4), 3.0
-    L = small_slack(G, s, C, nu)
+    L = springs(RankOne(C, G, s, "slack", nu)).L
     slope = C - 2 * nu * (G.T @ ((np.einsum("ep,pq,eq->e", G, L, G) - s)[:, None] * G))
     assert np.linalg.eigvalsh(L)[0] > -1e-9
     assert np.linalg.eigvalsh(slope)[-1] < 1e-3
     assert abs(np.sum(slope * L)) < 1e-3
+
+
+def test_few_directions_and_many_pairs_are_solved_alike_by_entries_and_by_pairs():
+    """Equations for the entries of L, or one for each pair: the same L, and weights that prove it."""
+    rng = np.random.default_rng(1203)
+    G = rng.normal(size=(120, 6))
+    program = RankOne(np.diag(np.arange(1.0, 7.0)), G, np.sum(G[:, :2] ** 2, axis=1), "slack", 5.0)
+    entries, pairs = springs(program, tol=1e-9), interior(program, tol=1e-9)
+    np.testing.assert_allclose(entries.L, pairs.L, atol=1e-5 * np.abs(pairs.L).max())
+    np.testing.assert_allclose(entries.w, pairs.w, atol=1e-4 * np.abs(pairs.w).max())
+    assert np.linalg.eigvalsh(G.T @ (entries.w[:, None] * G) - program.C)[0] > -1e-5
+
+
+# Repairs of a certificate ---------------------------------------------------------------------------------------------
+
+
+def stationary(program, rank: int = 6):
+    """A stationary point of low rank, not quite the optimum, and its weights."""
+    E = program.incidence()
+    Y, Et = laplacian_form(program)[:, :rank], csr_array(E.T)
+    for softer in (64.0, 16.0, 4.0, 1.0):
+        penalty = Penalty(np.zeros(program.m), 2 * program.nu / softer)
+        found = minimise(E, Et, program.squared, Y, penalty, tol=3e-3, max_steps=40, max_products=3000)
+        Y = found.Y
+    return E, found.Y, found.w
+
+
+def test_coordinates_make_repairs_cheap():
+    """Rough directions are given what they lack inside neighbourhoods, where flows would pay dearly for them."""
+    program = problem(bent_strip(1204, 200), 8, form="slack")
+    E, Y, w = stationary(program)
+    value = np.sum(Y**2) - w @ w / (4 * program.nu)
+    proof = certify(program, E, w, Y)
+    values = np.linalg.eigvalsh(stress_laplacian(E, proof.weights).toarray() + np.ones((200, 200)))
+    assert values[0] > 1 - 1e-6
+    assert value <= proof.bound < 1.005 * value
+    assert proof.bound - value < 0.3 * (certify(program, E, w).bound - value)
+
+
+def test_bends_are_psd_weights_that_cost_next_to_nothing():
+    program = problem(bent_strip(5), 6, form="slack")
+    E, Y, _ = stationary(program, 2)
+    v = np.random.default_rng(5).normal(size=(program.n, 1))
+    v /= np.linalg.norm(v)
+    u = bends(bends_of(program, Y), v, program.m)[:, 0]
+    L = stress_laplacian(E, u).toarray()
+    assert v[:, 0] @ L @ v[:, 0] == pytest.approx(1.0)
+    assert np.linalg.eigvalsh(L)[0] > -1e-9
+    assert np.sum(L * (Y @ Y.T)) < 0.1 * flows(program, E, v)[:, 0] @ program.squared
+
+
+def test_balance_holds_the_load_exactly():
+    program = problem(bent_strip(6), 6, form="slack")
+    E, Y, w = stationary(program, 2)
+    held = balance(E, Y)(w)
+    before, after = (np.linalg.norm(stress_laplacian(E, x) @ Y - Y) for x in (w, held))
+    assert after < 1e-3 * before
+    assert np.linalg.norm(held - w) < 0.1 * np.linalg.norm(w)
 
 
 # Doors ----------------------------------------------------------------------------------------------------------------

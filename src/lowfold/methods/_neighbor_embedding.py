@@ -45,7 +45,7 @@ from lowfold.methods._parameters import Distances, Seeded
 from lowfold.methods._placing.maps import Barycentric, Impossible
 from lowfold.methods._stages import FLOAT, Stage, Stages, read_stage
 from lowfold.optimize._descend import descend_rows, polish_rows
-from lowfold.optimize._momentum import FALL, LOOK, SWITCH, Layout, Schedule, momentum_descent
+from lowfold.optimize._momentum import FALL, LOOK, Layout, Schedule, momentum_descent
 from lowfold.optimize._neighbor import Affinities, SparseAffinities, row_divergence, tails
 from lowfold.optimize._on_device import affinity_bytes
 
@@ -154,7 +154,7 @@ class NeighborEmbedding(Distances, Seeded, Method):
         Function("alpha(t)"),
         Null("0.5, from iteration 250 on 0.8"),
         "alpha(t), a number or a function of the iteration. None is 0.5, from iteration 250 on 0.8; beyond 500 points "
-        "0.7, from iteration 60 on 0.8, in TSNE 0.8, then 0.9.",
+        "0.7, from iteration 60 on 0.8, in TSNE 0.85, from iteration 280 on 0.97.",
     )
     gains: bool = param(
         True,
@@ -167,7 +167,7 @@ class NeighborEmbedding(Distances, Seeded, Method):
         None,
         Int(1),
         Null("1,000; fewer beyond 500 points"),
-        "Iterations at most. None is 1,000; beyond 500 points 500, in TSNE 750; more where the exaggeration is longer.",
+        "Iterations at most. None is 1,000; beyond 500 points 500, in TSNE 400; more where the exaggeration is longer.",
     )
     min_grad_norm: float = param(
         1e-07,
@@ -278,15 +278,19 @@ class NeighborEmbedding(Distances, Seeded, Method):
 
     def _most_steps(self, n: int) -> int:
         """A longer exaggeration than usual does not take its steps from what follows it."""
-        longer = max(0, (self.early_exaggeration_iter or 0) - SWITCH)
-        return self._schedule(n).max_iter + longer if self.max_iter is None else int(self.max_iter)
+        return self._schedule(n).max_iter + self._longer(n) if self.max_iter is None else int(self.max_iter)
+
+    def _longer(self, n: int) -> int:
+        """Iterations by which the exaggeration is longer than usual."""
+        return max(0, (self.early_exaggeration_iter or 0) - self._schedule(n).early)
 
     def _exaggerated(self, n: int) -> tuple[int, int]:
         """Iterations with all of the exaggeration, and those in which it falls to 1: the last ones are without it."""
         steps, early = self._most_steps(n), self.early_exaggeration_iter
         if early is None:
-            share = min(1.0, (1.0 - PLAIN) * steps / (SWITCH + FALL))
-            return int(share * SWITCH), int(share * FALL)
+            usual = self._schedule(n).early
+            share = min(1.0, (1.0 - PLAIN) * steps / (usual + FALL))
+            return int(share * usual), int(share * FALL)
         if early >= steps and self.early_exaggeration != 1:
             words = (
                 f"max_iter = {steps} ends while P is still multiplied by {self.early_exaggeration:g} "
@@ -298,7 +302,8 @@ class NeighborEmbedding(Distances, Seeded, Method):
 
     def _momentum(self, n: int) -> Callable[[int], float]:
         if self.momentum is None:
-            return self._schedule(n).momentum
+            usual, longer = self._schedule(n).momentum, self._longer(n)
+            return lambda t: usual(t - longer)
         given = self.momentum
         return (lambda t: float(given(t))) if callable(given) else (lambda t: float(given))
 

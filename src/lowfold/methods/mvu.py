@@ -43,9 +43,9 @@ from lowfold.sdp._sdpa import write_sdpa
 from lowfold.sdp._solution import Callback
 
 REG = 1e-3  # ridge of the weights with which a new point is rebuilt from its neighbours, the default of LLE
-# Seconds per point and pair of springs at low rank, of 450 points of a roll and of an S on one core; rolls and S of 300
-# to 450 points took 0.5 to 1.7 times as long. From LONG seconds on they are told.
-PER_PAIR, LONG = 6e-6, 10.0
+# Seconds per pair of springs at low rank, in the middle of eleven sets of 150 to 2,000 points on one core: flat sheets
+# took a third, noise and clouds three times as long. From LONG seconds on they are told.
+PER_PAIR, LONG = 6e-4, 10.0
 
 
 def _columns(data: Data | Connected) -> int | None:
@@ -101,10 +101,10 @@ def _kept_squares(model: Any) -> Floats:
 
 def _tell_time(program: Unfolding) -> None:
     """Say beforehand that rounds at low rank take long; how many are needed, one to five, they show themselves."""
-    seconds = PER_PAIR * program.n * program.m
+    seconds = PER_PAIR * program.m
     if seconds > LONG:
         warn(
-            f"MVU of {program.n} points and {program.m} pairs takes about {seconds / 2:.0f} to {2 * seconds:.0f} "
+            f"MVU of {program.n} points and {program.m} pairs takes about {seconds / 3:.0f} to {3 * seconds:.0f} "
             "seconds; LandmarkMVU, fewer n_neighbors or tol=0.01 take less",
             LowfoldWarning,
         )

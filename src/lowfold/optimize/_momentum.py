@@ -26,7 +26,10 @@ FASTER, SLOWER = 0.2, 0.8  # added to a gain, or multiplied with it, Jacobs (198
 
 @dataclass(frozen=True)
 class Schedule:
-    """Momentum before and from iteration `switch` on; iterations at most, and after how many gains begin."""
+    """Momentum before and from iteration `switch` on; iterations at most, and after how many gains begin.
+
+    `early` iterations have all of an early exaggeration.
+    """
 
     slow: float
     fast: float
@@ -34,6 +37,7 @@ class Schedule:
     gains_from: int = 0
     switch: int = SWITCH
     pace: float = 1.0  # times the learning rate of few points
+    early: int = SWITCH
 
     def momentum(self, t: int) -> float:
         """alpha(t)."""

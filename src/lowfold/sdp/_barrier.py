@@ -24,11 +24,9 @@ from scipy.sparse import csr_array
 from lowfold._core.run import Run
 from lowfold._core.stacks import stacked_eigh, stacked_eigvalsh
 from lowfold._core.types import Floats
-from lowfold.sdp._certificate import stress_laplacian
 from lowfold.sdp._interior import reach
-from lowfold.sdp._laplacian import small_slack
 from lowfold.sdp._newton import Penalty, minimise
-from lowfold.sdp._program import Unfolding
+from lowfold.sdp._program import RankOne, Unfolding, stress_laplacian
 from lowfold.sdp._solution import (
     Callback,
     Solution,
@@ -40,6 +38,7 @@ from lowfold.sdp._solution import (
     relative_gap,
     rms,
 )
+from lowfold.sdp._springs import springs
 from lowfold.sdp._svec import svec_rows
 
 SHRINK = 0.15  # of mu, after a full step
@@ -202,10 +201,10 @@ def _found(
 ) -> Solution:
     """The best K among the leading eigenvectors of Z^-1, then Newton steps on its factor; later, more of these."""
     Y = _spanned(program, E, state.inverse) if best is None else best.factor
-    springs = Penalty(np.zeros(program.m), 2.0 * program.nu)
+    penalty = Penalty(np.zeros(program.m), 2.0 * program.nu)
     most = 300 if best is None else 600
     Et = csr_array(E.T)
-    inner = minimise(E, Et, program.squared, Y, springs, tol=POLISHED, max_steps=10, max_products=most)
+    inner = minimise(E, Et, program.squared, Y, penalty, tol=POLISHED, max_steps=10, max_products=most)
     primal = objective(float(np.sum(inner.Y**2)), inner.c, "slack", program.nu)
     off = np.abs(inner.c)
     gap = relative_gap(primal, bound)
@@ -218,6 +217,6 @@ def _spanned(program: Unfolding, E: csr_array, inverse: Floats) -> Floats:
     values, U = stacked_eigh(inverse)
     p = min(SPAN, program.n - 1, max(LEAST, int((values > SPANNED * values[-1]).sum())))
     Q = U[:, ::-1][:, :p] * np.sqrt(np.maximum(values[::-1][:p], SPANNED * values[-1]) / values[-1])
-    sizes, W = stacked_eigh(small_slack(E @ Q, program.squared, Q.T @ Q, program.nu))
+    sizes, W = stacked_eigh(springs(RankOne(Q.T @ Q, E @ Q, program.squared, "slack", program.nu)).L)
     Y = ordered(Q @ (W * np.sqrt(np.maximum(sizes, 0.0))))
     return Y[:, np.sum(Y**2, axis=0) > IDLE * float(np.sum(Y**2))]

@@ -1,40 +1,33 @@
 """The proof: weights on the pairs whose Laplacian is large enough bound the value of every feasible K.
 
 L_w = sum_e w_e (e_i - e_j)(e_i - e_j)'. Where L_w - (I - 11'/n) is psd, tr K <= sum_e w_e s_e for every feasible K:
-weak duality. Weights that come from a minimisation are not quite feasible. Two repairs make them so, and a second
-eigen-solve confirms it:
-
-- a direction v with v' L_w v = 1 - delta: send v as a flow f along the pairs, v = E'f. By Cauchy-Schwarz
-  L_u - v v' is psd for u_e = |f_e| t / sqrt(s_e), t = sum_e |f_e| sqrt(s_e), at the price sum_e u_e s_e = t^2; so w +
-  delta u repairs it. Cheap where v is local, as the rough directions are;
-- what is left: w / mu, mu the smallest eigenvalue beyond the constant. Its price is (1 / mu - 1) of the whole value.
+weak duality. Weights that come from a minimisation are not quite feasible. Directions that lack something are given it
+by the cheapest of the ways of `_repair.py`; what is left is made up by w / mu, mu the smallest eigenvalue beyond the
+constant, at the price of (1 / mu - 1) of the whole value. A last eigen-solve confirms it.
 """
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array, eye_array
 
-from lowfold._core import errors
 from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.sdp._program import Unfolding
+from lowfold.sdp._program import Unfolding, stress_laplacian
+from lowfold.sdp._repair import GROUND, Bends, balance, bends, bends_of, flows
 from lowfold.sdp._solution import dual_value
 from lowfold.spectral._doors import smallest
 
-FLOWS = 0.3  # a direction is repaired by a flow where that costs less than this share of scaling all weights
-REPAIRS = 3  # rounds of flows, where more directions are low than were looked for
-CHEAP = 0.99  # lowest eigenvalue from which on scaling all weights costs a hundredth of the value at most
-EIGEN_TOL = 1e-4  # of the eigenvectors: the residual is taken off the value, so the bound holds whatever it is
-# In units of the mean squared distance: a pair nearer than a thousandth of the typical one would carry all the current.
-SHORTEST = 1e-6
-# Of the largest diagonal entry, added before a factor of a Laplacian: the constant is in its null space, where a pivot
-# is rounding. Well above that rounding; an eigenvalue so little below 0 is shown by the eigen-solve that follows.
-GROUND = 1e-9
+SHARE = 0.3  # a direction is repaired where that costs less than this share of scaling all weights
+REPAIRS = 10  # rounds of repairs: one lifts its directions, and may lower others
+LESS = 1 - 1e-5  # of the bound: a repair that lowers it by less ends them
+LOW = 1 - 1e-5  # eigenvalues below lack something; scaling all weights by the rest costs next to nothing
+EIGEN_TOL = 1e-3  # of the eigenvectors: the residual is taken off the value, so the bound holds whatever it is
+STEEPER = 4.0  # the shift that makes L_w positive rises by this factor, from 1, the value that is asked of all
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,65 +42,89 @@ class Certificate:
     directions: Floats
 
 
-def stress_laplacian(E: csr_array, w: Floats) -> csr_array:
-    """L_w = E' diag(w) E for the incidence matrix E."""
-    return csr_array(E.T @ (E.multiply(w[:, None])).tocsr())
+def certify(
+    program: Unfolding,
+    E: csr_array,
+    w: Floats,
+    Y: Floats | None = None,
+    *,
+    wanted: int = 16,
+    run: Run | None = None,
+) -> Certificate:
+    """The bound that w gives after repair; directions that need one are looked for up to `wanted` at a time.
 
-
-def certify(program: Unfolding, E: csr_array, w: Floats, *, wanted: int = 16, run: Run | None = None) -> Certificate:
-    """The bound that w gives after repair; directions that need one are looked for up to `wanted`."""
-    values, vectors = _lowest(stress_laplacian(E, w), w, min(wanted, program.n - 1), run)
-    directions = vectors[:, values < 1.0]
+    The coordinates `Y` that w belongs to make repairs cheaper (not of inequalities, whose weights stay positive).
+    """
+    parts: list[Bends] = []
+    balanced: Callable[[Floats], Floats] = lambda w: w  # noqa: E731
+    if Y is not None and program.form != "ineq":
+        parts, balanced = bends_of(program, Y), balance(E, Y)
+    w = balanced(w)
+    values, vectors = _lowest(E, w, wanted, run)
+    directions = vectors[:, values < LOW]
+    best = _scaled(program, w, values)
     for _ in range(REPAIRS):
-        low = values < 1.0
+        low = values < LOW
         if not low.any():
             break
-        whole = abs(dual_value(w, program.squared, program.form, program.nu))
-        w = w + _flows(program, E, vectors[:, low], whole) @ (1.0 - values[low])
-        values, vectors = _lowest(stress_laplacian(E, w), w, min(wanted, program.n - 1), run)
-        if values.min() > CHEAP or not (values < 1.0).all():  # the rest is cheap, or was all there is
+        w = balanced(w + _cheapest(program, E, w, vectors[:, low], parts) @ (1.0 - values[low]))
+        values, vectors = _lowest(E, w, wanted, run)
+        now = _scaled(program, w, values)
+        if np.isfinite(best[0]) and now[0] > LESS * best[0]:
             break
+        best = min(best, now, key=lambda one: one[0])
+    return Certificate(*best, directions)
+
+
+def _scaled(program: Unfolding, w: Floats, values: Floats) -> tuple[float, Floats]:
+    """The bound of w / mu and these weights; inf and w where mu is not positive."""
     mu = float(values.min())
     if not mu > 0:
-        return Certificate(float("inf"), w, directions)
-    return Certificate(dual_value(w / mu, program.squared, program.form, program.nu), w / mu, directions)
+        return float("inf"), w
+    return dual_value(w / mu, program.squared, program.form, program.nu), w / mu
 
 
-def _lowest(L: csr_array, w: Floats, k: int, run: Run | None) -> tuple[Floats, Floats]:
-    """The k lowest eigenpairs of L_w beyond the constant; values less their residuals, which makes them bounds."""
+def _cheapest(program: Unfolding, E: csr_array, w: Floats, V: Floats, parts: list[Bends]) -> Floats:
+    """Weights (m, p) that lift each column of V by 1, by the cheaper way; 0 where scaling all weights is."""
+    price = program.squared + (w / (2 * program.nu) if program.form == "slack" else 0.0)
+    u = flows(program, E, V)
+    if parts:
+        other = bends(parts, V, program.m)
+        u = np.where(price @ other < price @ u, other, u)
+    whole = abs(dual_value(w, program.squared, program.form, program.nu))
+    return np.asarray(np.where(price @ u < SHARE * whole, u, 0.0))
+
+
+def _lowest(E: csr_array, w: Floats, wanted: int, run: Run | None) -> tuple[Floats, Floats]:
+    """The lowest eigenpairs of L_w beyond the constant; values less their residuals, which makes them bounds."""
+    L, n = stress_laplacian(E, w), E.shape[1]
+    shift = 0.0 if (w >= 0).all() else _shift(L)
+    shifted = L if shift == 0.0 else csr_array(L + shift * eye_array(n))
+    operator = SparseOperator(shifted, psd=np.isfinite(shift), laplacian=bool((w >= 0).all()))
     jobs = None if run is None else run.n_jobs
-    operator = SparseOperator(L, psd=_positive(L, w), laplacian=bool((w >= 0).all()))
-    null = np.ones((L.shape[0], 1))
-    with warnings.catch_warnings():  # multiple eigenvalues are the rule here: 1 has the rank of K as its multiplicity
-        warnings.simplefilter("ignore", errors.AccuracyWarning)
-        found = smallest(operator, k, null=null, run=Run(tol=EIGEN_TOL, n_jobs=jobs))
-    residuals = np.linalg.norm(L @ found.vectors - found.vectors * found.values, axis=0)
-    return found.values - residuals, found.vectors
+    # Multiple eigenvalues are the rule here, 1 has the rank of K as its multiplicity: they are not told.
+    asked, ones = Run(tol=EIGEN_TOL, n_jobs=jobs), np.ones((n, 1))
+    found = smallest(operator, min(wanted, n - 1), null=ones, negligible=np.inf, run=asked)
+    residuals = np.linalg.norm(shifted @ found.vectors - found.vectors * found.values, axis=0)
+    return found.values - residuals - shift, found.vectors
 
 
-def _flows(program: Unfolding, E: csr_array, V: Floats, whole: float) -> Floats:
-    """u (m, p) with L_u - v v' psd for each column v of V, from its electric flow; 0 where scaling is cheaper."""
+def _shift(L: csr_array) -> float:
+    """What has to be added to the diagonal for L to be positive: the signs of the pivots of its factor tell."""
+    size = float(np.abs(L.diagonal()).max())
+    shift = 0.0
+    while not _positive(L, shift + GROUND * size) and shift < size:
+        shift = max(1.0, STEEPER * shift)
+    return shift
+
+
+def _positive(L: csr_array, shift: float) -> bool:
+    """Whether L + shift I is positive definite."""
     from scipy.sparse.linalg import splu
 
-    lengths = np.sqrt(np.maximum(program.squared, SHORTEST))
-    n = program.n
-    conductance = stress_laplacian(E, 1.0 / lengths)
-    lu = splu(csc_array(conductance + GROUND * float(conductance.diagonal().max()) * eye_array(n, format="csr")))
-    f = np.abs(E @ lu.solve(np.ascontiguousarray(V))) / lengths[:, None]
-    price = lengths @ f
-    return np.asarray(np.where(price**2 < FLOWS * whole, f * price / lengths[:, None], 0.0))
-
-
-def _positive(L: csr_array, w: Floats) -> bool:
-    """Whether L_w is psd: by its weights, or by the signs of the pivots of its factor."""
-    if (w >= 0).all():
-        return True
-    from scipy.sparse.linalg import splu
-
-    shift = GROUND * float(np.abs(L.diagonal()).max())
     try:
         lu = splu(
-            csc_array(L + shift * eye_array(L.shape[0], format="csr")),
+            csc_array(L + shift * eye_array(L.shape[0])),
             permc_spec="MMD_AT_PLUS_A",
             diag_pivot_thresh=0.0,
             options={"SymmetricMode": True},

@@ -17,7 +17,7 @@ from lowfold._core.types import Floats
 from lowfold.sdp._barrier import barrier
 from lowfold.sdp._conic import conic
 from lowfold.sdp._face import FACE_DIMENSIONS, FACE_POINTS, Face, face, solve_on_face
-from lowfold.sdp._interior import interior
+from lowfold.sdp._interior import Interior, interior
 from lowfold.sdp._laplacian import laplacian_form
 from lowfold.sdp._lowrank import lowrank
 from lowfold.sdp._program import RankOne, Unfolding, complement
@@ -33,6 +33,7 @@ from lowfold.sdp._solution import (
     rms,
     violations,
 )
+from lowfold.sdp._springs import springs
 
 SOLVERS = ("auto", "facial", "interior", "barrier", "lowrank", "factorized", "clarabel")
 # Of `interior`, whose step factors a matrix of m x m; of `lowrank`, each round of which asks for a certificate.
@@ -41,7 +42,7 @@ BARRIER_POINTS, BARRIER_PAIRS = 600, 12  # pairs per point: many hold data of ma
 # Columns of points whose K has few dimensions too, which the low-rank form finds in a few rounds: of 450 normal points
 # in 5 columns it takes a quarter of the barrier's time, of 250 in 8 columns twice as much.
 FLAT = 6
-START_RANK = 6  # columns to begin with: the certificate says where more are needed, and each costs in every step
+START_RANK = 8  # columns to begin with: the certificate says where more are needed, and each costs in every step
 # Of a second-order method, which takes 10 to 30; of the low-rank route, a minimisation each.
 ITERATIONS, ROUNDS = 100, 15
 SHARP = 1e-6  # asked of a dense solver at least, and of eigen-solvers inside: these digits cost a step or two
@@ -211,7 +212,7 @@ def solve_rank_one(
     if solver == "interior":
         # Equalities have no interior where neighbourhoods are rigid: the last digits may not exist.
         sharp = 0.5 * tol if program.form == "eq" else min(tol, SHARP)
-        found = interior(small, tol=sharp, max_iter=max_iter, callback=callback)
+        found = _stepwise(small)(small, tol=sharp, max_iter=max_iter, callback=callback)
         L, w, iterations, stopped = found.L, found.w, found.iterations, found.stopped
     else:
         solved = conic(small, tol=min(tol, SHARP), max_iter=max_iter)
@@ -246,6 +247,12 @@ def solve_rank_one(
         abs(gap) <= tol and (program.form == "slack" or violation <= tol),
         stopped,
     )
+
+
+def _stepwise(small: RankOne) -> Callable[..., Interior]:
+    """The interior-point method whose steps have the fewer equations: one for each pair, or for each entry of L."""
+    m, q = small.G.shape
+    return springs if small.form == "slack" and q * (q + 1) // 2 < m else interior
 
 
 def _feasible(small: RankOne, w: Floats) -> Floats:

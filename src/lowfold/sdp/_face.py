@@ -26,9 +26,8 @@ from scipy.sparse import coo_array, csc_array, csr_array, eye_array, vstack
 from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.stacks import stacked_eigh, stacked_eigvalsh
 from lowfold._core.types import Floats, Ints
-from lowfold.sdp._certificate import stress_laplacian
 from lowfold.sdp._interior import interior
-from lowfold.sdp._program import RankOne, Unfolding, complement
+from lowfold.sdp._program import RankOne, Unfolding, complement, stress_laplacian
 from lowfold.sdp._solution import Callback, Solution, Step, numerical_rank, ordered, relative_gap, rms
 from lowfold.sdp._svec import smat, svec_rows, triangle
 

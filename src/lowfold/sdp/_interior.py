@@ -61,7 +61,7 @@ def interior(program: RankOne, *, tol: float = 1e-6, max_iter: int = 100, callba
     """Solve by path following; stops at relative gap and violation of `tol`, or where rounding ends progress."""
     C, G, s = program.C, program.G, program.squared
     q, one_sided = len(C), program.form == "ineq"
-    point = _start(program)
+    point = start(program)
     best: tuple[float, Interior] | None = None
     for iteration in range(max_iter + 1):
         Z = _adjoint(G, point.w) - C
@@ -103,7 +103,7 @@ def _adjoint(G: Floats, w: Floats) -> Floats:
     return np.asarray(G.T @ (w[:, None] * G))
 
 
-def _start(program: RankOne) -> _Point:
+def start(program: RankOne) -> _Point:
     """w a multiple of ones that is well inside the dual, L a multiple of the identity that is large."""
     C, G, s = program.C, program.G, program.squared
     q = len(C)

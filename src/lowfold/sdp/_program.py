@@ -89,6 +89,11 @@ class Unfolding:
         return replace(self, form=form, nu=self.nu if nu is None else nu)
 
 
+def stress_laplacian(E: csr_array, w: Floats) -> csr_array:
+    """L_w = E' diag(w) E for the incidence matrix E."""
+    return csr_array(E.T @ (E.multiply(w[:, None])).tocsr())
+
+
 @dataclass(frozen=True, eq=False)
 class RankOne:
     """maximise <C, L> over psd L (q, q) with g_e' L g_e = s_e (or <=, or slack) for the rows g_e of G.
