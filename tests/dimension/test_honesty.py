@@ -232,3 +232,10 @@ def test_the_band_holds_the_dimension_where_the_sampling_alone_does_not(name: st
             sampled_only += found.interval[0] <= d <= found.interval[1]
     assert held >= 7
     assert held >= sampled_only
+
+
+def test_an_interval_is_shown_with_what_it_is_of() -> None:
+    found = dimension.maximum_likelihood(np.random.default_rng(0).random((200, 3)))
+    assert found.interval is not None
+    assert "by sampling]" in repr(found)
+    assert "with scales and edges]" in repr(found)

@@ -67,7 +67,29 @@ def test_the_default_is_left_by_a_margin_only():
     assert _best(far, refused, failed, 0, most=True) == 1  # the default is refused
     worse = scores(0.9, 0.9 - 2 * MARGIN, 0.8)  # but far better than what is not: a few shortcuts harm it less
     assert _best(worse, refused, failed, 0, most=True) == 0
+    slightly = scores(0.9, 0.9 - MARGIN / 2, 0.8)
+    assert _best(slightly, refused, failed, 0, most=True) == 0
+    assert _best(scores(0.9, 0.95, 0.89, noise=(0.0, 0.1, -0.1)), refused, failed, 0, most=True) == 1  # not the last
     assert _best(near, allowed, failed, None, most=False) == 1
+
+
+@pytest.mark.parametrize("seed", [1201, 1204])
+def test_among_given_candidates_the_default_is_left_by_a_margin_too(seed):
+    P = np.random.default_rng(seed).random((250, 2)) * [4.0, 1.0]
+    X = np.column_stack([np.cos(P[:, 0]), np.sin(P[:, 0]), P[:, 1]])
+    tuned = lowfold.tune(X, "lle", n_components=2, n_neighbors=[8, 10, 15], n_subsamples=2, n_jobs=1)
+    assert tuned.params["n_neighbors"] == 10
+    assert lowfold.tune(X, "lle", n_components=2, n_neighbors=[8, 9], n_subsamples=1).params["n_neighbors"] < 10
+
+
+def test_a_default_that_is_no_number_of_neighbours_stays_one():
+    """DiffusionMaps joins all pairs within a reach; ten neighbours are another model."""
+    P = np.random.default_rng(3).random((250, 2))
+    X = np.column_stack([P, np.cos(3 * P[:, 1])])
+    tuned = lowfold.tune(X, "diffusion-maps", n_components=2, n_subsamples=2, n_jobs=1)
+    assert tuned["n_neighbors"].chosen == 10  # which stands for it among the candidates
+    assert tuned.model.n_neighbors is None
+    assert "own rule" in tuned.reasons[-2]
 
 
 def test_a_default_that_is_lost_on_some_subsamples_is_left():

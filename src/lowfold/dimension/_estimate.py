@@ -20,7 +20,7 @@ DEVIATIONS = 1.96  # of a Gaussian, to either side, hold 95%
 LARGEST_SAMPLE = 5000  # points of one resample
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
     """One estimate of the intrinsic dimension; `float(estimate)` is its value.
 
@@ -110,6 +110,10 @@ class Estimate:
                 spread += f" [{self.band[0]:.2f}, {self.band[1]:.2f} with scales and edges]"
         reason = "" if self.reason is None else f" ({self.reason})"
         return f"{self.name}: {value}{spread}{reason}"
+
+    def __repr__(self) -> str:
+        """The same as `print` shows: an interval without what it is of reads as one for the truth."""
+        return f"<{self}>"
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ class Grid:
 
     values: tuple[Any, ...]
     usual: Any = None
+    ruled: bool = False  # whether the method's own rule is more than that number, which stands for it in the grid
 
 
 def read_candidates(name: str, value: Any, model: Any) -> Grid | None:
@@ -63,7 +64,8 @@ def usual_neighbors(model: Any, trials: Trials) -> Grid | None:
     grid = {int(k) for k in np.geomspace(low, high, count).round()}
     if isinstance(usual, int) and usual < trials.n:
         grid.add(usual)
-    return Grid(tuple(sorted(grid)), usual if usual in grid else None)
+    by_reach = model.n_neighbors is None and model._needs().widen is not None  # k is where its reach begins
+    return Grid(tuple(sorted(grid)), usual if usual in grid else None, ruled=by_reach)
 
 
 def usual_scales(model: Any, trials: Trials) -> Grid | None:

@@ -35,6 +35,8 @@ LOST_WORTH = 0.5
 # Of what neighbours lose, in the picture or up to a linear map: a choice whose picture shows them worse must leave at
 # most so much. Independent coordinates left 0.3 to 0.6 on most sheets of 5:1 and 8:1, 0.6 to 7 on tables.
 MENDED = 0.6
+# Of trustworthiness that a picture may lose for that: spirals of 9:1 lost 0.03, a table with one large column 0.05.
+LOSS = 0.04
 WHOLE = 4000  # points of which the graphs are looked at for pieces and shortcuts
 
 
@@ -121,8 +123,8 @@ class Trials:
         return float(np.mean(found)) if found else None
 
     def worse_shown(self, chosen: Any, usual: Any) -> tuple[float, float] | None:
-        """Mean trustworthiness of two models' embeddings as they are, where that of the first is lower for nothing: by
-        a margin, and without telling more up to a linear map.
+        """Mean trustworthiness of two models' embeddings as they are, where that of the first is lower for nothing: on
+        every subsample, by a margin on average, and without telling more up to a linear map, or by more than LOSS.
 
         Up to a linear map a coordinate that tells nothing costs nothing; a picture shows it as large as the others. The
         width of a long sheet is shown too large as well, but there neighbours are found by it.
@@ -134,9 +136,11 @@ class Trials:
                 ranks = _ranks(fitted, sample, self.n_jobs, mapped=False)
                 shown[i, j] = np.nan if ranks is None else ranks.trustworthiness().value
                 told[i, j] = np.fmax(_kept(ranks), _kept(_ranks(fitted, sample, self.n_jobs, mapped=True)))
-        (new, old), spread = shown.mean(axis=1), shown.std(axis=1).sum()
+        new, old = shown.mean(axis=1)
+        lower = new < old - MARGIN and bool((shown[0] < shown[1]).all())
         left, before = 1 - told.mean(axis=1)
-        return (float(new), float(old)) if new < old - max(MARGIN, spread) and not left < MENDED * before else None
+        mended = left < MENDED * before and new > old - LOSS
+        return (float(new), float(old)) if lower and not mended else None
 
     def curve(self, model: Any, name: str, grid: Grid) -> Curve:
         """The measure for every candidate on every subsample, and the best that is eligible.
@@ -150,7 +154,8 @@ class Trials:
         for i, value in enumerate(grid.values):
             if name == "n_neighbors" and (why := self._unfit(int(value))):
                 refused[value] = why
-            trial = type(model)(**{**model.get_params(deep=False), name: value})
+            own = grid.ruled and value == grid.usual
+            trial = model if own else type(model)(**{**model.get_params(deep=False), name: value})
             for j, sample in enumerate(self.samples):
                 scores[i, j] = _worth(trial, sample, self.n_jobs)
         failed = np.isnan(scores).all(axis=1)
@@ -174,20 +179,22 @@ class Trials:
 def _best(
     scores: Floats, allowed: NDArray[np.bool_], failed: NDArray[np.bool_], usual: int | None, *, most: bool
 ) -> int:
-    """The usual one unless the best that is eligible beats it; where it is not eligible itself, if it beats that: a few
-    shortcuts may harm less than fewer neighbours. Where there is none, with `most` the largest within the spread of the
-    best; else the first that could be fitted.
+    """The usual one unless the best that is eligible beats it; where it is not eligible itself, unless another is
+    better on average: a few shortcuts may harm less than fewer neighbours, and the measure sees what they do. Where
+    there is none, with `most` the largest within the spread of the best; else the first that could be fitted.
     """
     if not allowed.any():
         return int(np.argmin(failed)) if usual is None or failed[usual] else usual
     mean = np.where(allowed & ~failed, np.nan_to_num(scores).mean(axis=1), -np.inf)
-    best = int(np.argmax(mean))
+    best, floor = int(np.argmax(mean)), -np.inf
     if usual is not None and not failed[usual]:
         if allowed[usual]:
             return best if _beats(scores[best], scores[usual]) else usual
-        if _beats(scores[usual], scores[best]):
+        floor = float(np.nan_to_num(scores[usual]).mean())
+        if mean[best] <= floor:
             return usual
-    return int(np.flatnonzero(mean >= mean[best] - np.nanstd(scores[best]))[-1]) if most else best
+    near = (mean >= mean[best] - np.nanstd(scores[best])) & (mean > floor)
+    return int(np.flatnonzero(near)[-1]) if most else best
 
 
 def _beats(new: Floats, old: Floats) -> bool:

@@ -20,6 +20,7 @@ from lowfold.select._trials import MEASURE, Trials
 from lowfold.select._types import Curve, Tuned
 
 Candidates = int | float | Sequence[int] | Sequence[float] | None
+Usual = Callable[[Any, Trials], Grid | None]
 
 
 def tune(
@@ -45,9 +46,10 @@ def tune(
     of few neighbours without shortcuts, after the linear map of the embedding that fits its edges best; half of it
     where a coordinate repeats the earlier ones (`dependence_`) or holds a few points. Candidates whose graph, of all
     points up to 4,000, is in pieces or has shortcuts, and those that cannot be fitted or measured, are not eligible.
-    The method's default is left only for a candidate that is better by more than the spread of both. Where a method can
-    choose its eigenvectors (`select`), that comes before the neighbours. Where the neighbours that the chosen model's
-    embedding shows as it is are right less often than those of the defaults, by the same margin, the defaults stay.
+    The method's default is left only for a candidate that is better on every subsample, by more than its spread; where
+    it is not eligible itself, for one that is better on average. Where a method can choose its eigenvectors (`select`),
+    that comes before the neighbours. Where the neighbours that the chosen model's embedding shows as it is are right
+    less often on every subsample than those of the defaults, the defaults stay.
 
     Parameters
     ----------
@@ -136,7 +138,7 @@ def _choose(model: Any, asked: dict[str, Grid | None], trials: Trials, samples: 
         if name == "gamma" and any(curve.parameter == "scale" for curve in curves):
             continue
         given = asked[name]
-        grid = given if given is not None else usual(_with(model, params), trials)
+        grid = _among(given, name, usual, _with(model, params), trials)
         if grid is None:
             reasons.append(f"{name}: left at {getattr(model, name)!r}, there is nothing to choose from")
             continue
@@ -147,7 +149,7 @@ def _choose(model: Any, asked: dict[str, Grid | None], trials: Trials, samples: 
         curve = trials.curve(_with(model, params), name, grid)
         curves.append(curve)
         # The rule that made the number of a subsample makes another one of all points.
-        ruled = name != "n_neighbors" and given is None and curve.chosen == grid.usual
+        ruled = (grid.ruled or name != "n_neighbors") and given is None and curve.chosen == grid.usual
         params |= {} if ruled else {name: curve.chosen}
         reasons.append(_because(curve) + ("; left to the method's own rule" if ruled else ""))
     if len(reasons) == 1:
@@ -160,12 +162,22 @@ def _choose(model: Any, asked: dict[str, Grid | None], trials: Trials, samples: 
     return Tuned(_with(model, params), params, tuple(curves), tuple(reasons))
 
 
-USUAL: dict[str, Callable[[Any, Trials], Grid | None]] = {
+USUAL: dict[str, Usual] = {
     "n_neighbors": usual_neighbors,
     "scale": usual_scales,
     "perplexity": usual_perplexities,
     "gamma": usual_scales,
 }
+
+
+def _among(given: Grid | None, name: str, usual: Usual, model: Any, trials: Trials) -> Grid | None:
+    """The usual candidates, or those given, with the method's own among them known as such where it is a plain number:
+    it is left by a margin only. A scale of its own rule is none of the numbers given.
+    """
+    if given is None:
+        return usual(model, trials)
+    own = usual(model, trials) if name in ("n_neighbors", "perplexity") and len(given.values) > 1 else None
+    return given if own is None or own.usual not in given.values else Grid(given.values, own.usual)
 
 
 def _because(curve: Curve) -> str:
