@@ -43,7 +43,7 @@ from lowfold.sdp._sdpa import write_sdpa
 from lowfold.sdp._solution import Callback
 
 REG = 1e-3  # ridge of the weights with which a new point is rebuilt from its neighbours, the default of LLE
-# Seconds per pair of springs at low rank, in the middle of eleven sets of 150 to 2,000 points on one core: flat sheets
+# Seconds per pair of springs at low rank, in the middle of ten sets of 147 to 2,000 points on one core: flat sheets
 # took a third, noise and clouds three times as long. From LONG seconds on they are told.
 PER_PAIR, LONG = 6e-4, 10.0
 
