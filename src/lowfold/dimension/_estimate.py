@@ -102,6 +102,7 @@ class Estimate:
         }
 
     def __repr__(self) -> str:
+        # an interval without what it is of would read as one for the truth
         value = "cannot tell" if np.isnan(self.value) else f"{self.words}{self.value:.2f}"
         spread = ""
         if self.interval is not None and self.band is not None:
@@ -110,10 +111,6 @@ class Estimate:
                 spread += f" [{self.band[0]:.2f}, {self.band[1]:.2f} with scales and edges]"
         reason = "" if self.reason is None else f" ({self.reason})"
         return f"{self.name}: {value}{spread}{reason}"
-
-    def __repr__(self) -> str:
-        """The same as `print` shows: an interval without what it is of reads as one for the truth."""
-        return f"<{self}>"
 
 
 @dataclass(frozen=True, eq=False)
