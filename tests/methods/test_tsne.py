@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from sklearn import manifold
@@ -14,6 +15,7 @@ from lowfold import TSNE, SymmetricSNE
 from lowfold._core.errors import InvalidInput
 from lowfold.graph import Points, nearest
 from lowfold.metrics._resolve import resolve_metric
+from lowfold.optimize._neighbor import DenseAffinities, SparseAffinities
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -168,3 +170,21 @@ def test_many_points_need_no_square_matrix() -> None:
         model = TSNE(2, max_iter=100).fit(X)
     assert model.method_ == "neighbors"
     assert np.isfinite(model.embedding_).all()
+
+
+@pytest.mark.parametrize("seed", [31, 32])
+@pytest.mark.parametrize("n", [400, 700])
+def test_points_that_all_others_count_as_neighbours_are_not_thrown_about(seed, n):
+    """Short rows are near to all: without a bound on their steps the divergence ended 15% higher."""
+    rows = scipy.sparse.random(n, 600, 0.015, format="csr", random_state=seed)
+    ours = lowfold.TSNE(2).fit(rows)
+    other = manifold.TSNE(2, init="pca", method="exact", max_iter=500).fit(rows.toarray())
+    assert ours.kl_divergence_ < 1.05 * other.kl_divergence_
+    assert np.abs(ours.embedding_).max() < 20
+
+
+def test_masses_are_the_sums_of_the_rows():
+    A = np.random.default_rng(33).random((90, 90))
+    P = (A + A.T) * (A + A.T > 1.2)
+    for held in (DenseAffinities.held(P), SparseAffinities(csr_array(P), 0.0)):
+        np.testing.assert_allclose(held.masses(), P.sum(axis=1))

@@ -76,7 +76,7 @@ def momentum_descent(
     Y: Floats,
     *,
     max_iter: int,
-    learning_rate: float | Callable[[float], float],
+    learning_rate: float | Callable[[float], float | Floats],
     momentum: Callable[[int], float] = OF_THE_TEXT.momentum,
     gains: bool = True,
     gains_from: int = 0,
@@ -90,7 +90,7 @@ def momentum_descent(
     progress: Progress | None = None,
 ) -> Layout:
     """Descend from Y. The layout is centred after every step. `learning_rate` may depend on the exaggeration in force,
-    which falls to 1 within `exaggeration_fall` iterations after the early ones.
+    which falls to 1 within `exaggeration_fall` iterations after the early ones, and be one for each point (n, 1).
 
     With `gains`, after iteration `gains_from`, each coordinate's step grows by 0.2 while its gradient keeps pointing
     against the last step's sign and shrinks by 0.8 otherwise (delta-bar-delta, Jacobs 1988,

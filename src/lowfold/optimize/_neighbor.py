@@ -61,6 +61,10 @@ class Affinities(Protocol):
         """sum p log p over the distribution that the cost compares with, natural log."""
         ...
 
+    def masses(self) -> Floats:
+        """(n,) sum of p_ij over j: how hard each point is pulled."""
+        ...
+
     def pull(self, Y: Floats, student: bool) -> Floats:
         """sum_j p_ij w_ij (y_i - y_j)."""
         ...
@@ -140,6 +144,19 @@ class DenseAffinities:
         held = self.panels
         return held if held is None or self.n <= ALL_DIGITS else Panels(held.P, single=True)
 
+    def masses(self) -> Floats:
+        device = None if self.made_there is None else active(Run(device=self.device))
+        if device is not None:
+            return np.asarray(device.get(self.made_there.sum(axis=0)), dtype=np.float64)
+        out = np.empty(self.n)
+
+        def work(part: slice) -> None:
+            P, first = self.columns(part)
+            out[part] = P[:, first : first + part.stop - part.start].sum(axis=0)
+
+        strips(self.n, work, self.n_jobs)
+        return out
+
     def pull(self, Y: Floats, student: bool) -> Floats:
         found = self._sums_there(Y, student)
         if found is not None:
@@ -185,6 +202,9 @@ class SparseAffinities:
     @property
     def n(self) -> int:
         return int(self.matrix.shape[0])
+
+    def masses(self) -> Floats:
+        return np.asarray(self.matrix.sum(axis=1), dtype=np.float64).ravel()
 
     @cached_property
     def _there(self) -> tuple[Array, Array, Array]:
