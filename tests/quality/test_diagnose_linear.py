@@ -148,3 +148,10 @@ def test_ends_that_disagree_leave_the_safe_advice_and_what_both_speak_against():
 def test_what_the_sample_would_bear_is_said():
     found = quality.diagnose(_arcs(400, 5), n_components=5, n_jobs=1)["enough samples"]
     assert "radians over that distance" in found.saw
+
+
+def test_variances_that_coincide_are_no_matter():
+    """Of an even circle no line is the best one; which is taken changes no answer, and nothing is warned of."""
+    t = np.arange(200) * 2 * np.pi / 200
+    found = quality.diagnose(np.column_stack([np.cos(t), np.sin(t), 0 * t]))
+    assert (found.dimensions, found["linear"].verdict, found["closed"].verdict) == ((1, 1), "no", "yes")

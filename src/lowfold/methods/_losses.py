@@ -180,5 +180,5 @@ def cut(model: Any, data: Data, scaled: bool) -> Loss:
     K = model.operator()
     lift: Any = 1.0
     if model.laplacian == "random_walk":
-        lift = np.sqrt(weigh(model.graph_, model.weights, model.scale_, 0.0).volumes())[:, None]
+        lift = np.sqrt(model._weighed().volumes())[:, None]
     return lambda Y: formulas.quotient(K, formulas.orthonormal(lift * Y, None))

@@ -12,6 +12,7 @@ import numpy as np
 from lowfold._core.errors import InvalidInput
 from lowfold._core.operators import CentredGram
 from lowfold._core.parallel import block_slices
+from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._components import components, is_connected
@@ -183,6 +184,11 @@ class NeighborhoodView:
         return bool(self.noise > NOISE * np.median(self.distances[:, self.k - 1]))
 
     @cached_property
+    def plane(self) -> tuple[Floats, float]:
+        """Coordinates of the landmarks in the best plane, and the share of their variance that is off it."""
+        return classical(self.straight, self.d, self.run)
+
+    @cached_property
     def tilt(self) -> float:
         """Share of the variance of small patches, noise aside, that is off the best plane of the whole.
 
@@ -194,8 +200,10 @@ class NeighborhoodView:
         for k, spectra in zip(self.scales.sizes, self.scales.spectra):
             whole = float(spectra.sum(axis=1).mean())
             if k >= TELLING * self.d and noise < MINOR * whole:
-                plane = np.linalg.svd(self.X[self.landmarks] - self.X.mean(axis=0), full_matrices=False)[2][: self.d].T
-                off = off_plane(self.X, self.centers, self.index[self.centers, :k], plane)
+                there = self.X[self.landmarks]
+                axes = (there - there.mean(axis=0)).T @ self.plane[0]  # orthogonal: of a singular value decomposition
+                axes /= np.maximum(np.linalg.norm(axes, axis=0), NO_DIVISOR)
+                off = off_plane(self.X, self.centers, self.index[self.centers, :k], axes)
                 return max(0.0, float(off.mean()) - noise) / whole
         return float("nan")
 

@@ -122,7 +122,7 @@ def linear(view: NeighborhoodView) -> Finding:
     """
     d = view.d
     fills = view.X is not None and d >= view.X.shape[1]
-    plane, left = classical(view.straight, d, view.run)
+    plane, left = view.plane
     noise = 0.0 if np.isnan(view.noise) or view.X is None else (view.X.shape[1] - d) * view.noise**2
     left = 0.0 if fills else max(0.0, left - noise / max(_variance(view), np.finfo(np.float64).tiny))
     verdict = _worse(judge(left, *STRAIGHT), "yes" if np.isnan(view.tilt) else judge(view.tilt, *TILTED))

@@ -6,6 +6,7 @@ variance grows as r^2 with the radius r of the patch, by curvature as r^4, by no
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -28,7 +29,9 @@ RIDGE = 1e-10  # of the number of points: far below the data, it keeps patches o
 # Neighbours for each direction below which a patch tells nothing: the allowance for a sample is then so wide that noise
 # of a sixth of the tangents counts.
 TELLING = 3
-NOISE_SIZES = 0.4  # share of the sizes: if no more show further directions, the smallest, those are noise
+# Share of the sizes that must show a number of directions: the fewest, where smaller patches are full of noise; more,
+# where the largest patches are wider than a ring or strip.
+HELD_BY_FEWEST, HELD = 0.6, 0.81
 BEHIND = 0.1  # a neighbour this share of the patch's radius behind a point makes it an inner point
 
 
@@ -94,8 +97,8 @@ def tangents(found: Scales) -> Tangents:
     """The tangent directions, read from small patches to large ones.
 
     Where larger patches show more directions, the data have turned within them: curvature, which is none. Where they
-    show fewer, what small patches had shown is as thin as a patch, noise or the width of a strip: the most are those of
-    the sizes before, unless only a few, the smallest, show more.
+    show fewer, what small patches had shown is as thin as a patch, noise or the width of a strip: a number counts that
+    most sizes show.
     """
     counts = tangent_counts(found)
     if found.spectra[-1].mean(axis=0)[0] <= 0:
@@ -104,11 +107,13 @@ def tangents(found: Scales) -> Tangents:
     if not told:
         return Tangents(min(counts), max(counts), 0.0)
     fewest = min(counts[i] for i in told)
-    those = [i for i in told if counts[i] == fewest]
-    before = [counts[i] for i in told if i < those[0]]
-    gap = max(_gap(found.spectra[i].mean(axis=0), fewest) for i in those)
-    few = len(before) <= NOISE_SIZES * (len(before) + len(those))
-    return Tangents(fewest, fewest if few else max(before), gap)
+    first = next(i for i in told if counts[i] == fewest)
+    read = [i for i in told if i < first or counts[i] == fewest]  # from there on more would be curvature
+    usual, held = Counter(counts[i] for i in read).most_common(1)[0]
+    if held >= (HELD_BY_FEWEST if usual == fewest else HELD) * len(read):
+        gap = max(_gap(found.spectra[i].mean(axis=0), usual) for i in read if counts[i] == usual)
+        return Tangents(usual, usual, gap)
+    return Tangents(fewest, max(counts[i] for i in read), 0.0)
 
 
 def _gap(values: Floats, d: int) -> float:
