@@ -234,8 +234,9 @@ def edge_points(P: Floats, d: int) -> NDArray[np.bool_]:
     The side is that of their mean; one neighbour farther behind than a tenth of the radius makes an inner point.
     """
     u = P[:, 1:, :d] - P[:, :1, :d]
-    mean = u.mean(axis=1)
-    mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    ahead = np.einsum("mkd,md->mk", u, mean)
     radius = np.sqrt((u**2).sum(axis=2)).max(axis=1)
-    return np.asarray(ahead.min(axis=1) > -BEHIND * radius)
+    mean = u.mean(axis=1)
+    off = np.linalg.norm(mean, axis=1)
+    ahead = np.einsum("mkd,md->mk", u, mean / np.maximum(off, np.finfo(np.float64).tiny)[:, None])
+    # neighbours whose mean is the point itself, as on an even circle, are on no side
+    return np.asarray((ahead.min(axis=1) > -BEHIND * radius) & (off > ROUNDING * radius))
