@@ -6,14 +6,17 @@ P --Laplacian, factor--> directions --50 gradients--> Y --momentum--> Y
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._cuda import active
+from lowfold.methods._fit import Data
 from lowfold.methods._neighbor_affinity import HELD
 from lowfold.methods._neighbor_embedding import FEW, NeighborEmbedding
+from lowfold.methods._stages import FLOAT, Stage, Stages
 from lowfold.optimize._momentum import LOOK, Layout, Schedule, momentum_descent
 from lowfold.optimize._neighbor import Affinities, DenseAffinities, GaussianCost
 from lowfold.optimize._spectral_direction import spectral_descent
@@ -23,12 +26,23 @@ from lowfold.optimize._spectral_direction import spectral_descent
 AFTER = Schedule(0.8, 0.8, 100)
 
 
+def _stages(method: Any, data: Data) -> list[Stage]:
+    """As those of all neighbour embeddings; spectral directions hold a factor beside P."""
+    *before, descent = NeighborEmbedding.stages(method, data)
+    if not method._directed(data.n):
+        return [*before, descent]
+    factor = FLOAT * float(data.n) ** 2
+    return [*before, Stage("spectral directions", f"a factor of {data.n} x {data.n}", factor), descent]
+
+
 class GaussianEmbedding(NeighborEmbedding):
     """Base of SNE and SymmetricSNE.
 
     The spectral directions replace the first steps where nothing was said about these: momentum, learning rate, gains,
     exaggeration and start are the defaults, the points more than a few, and P is held.
     """
+
+    stages: ClassVar[Stages] = _stages
 
     def _directed(self, n: int) -> bool:
         usual = self.momentum is None and self.learning_rate == "auto" and self.gains and self.early_exaggeration == 1

@@ -55,7 +55,7 @@ def _factor(P: Floats, size: float) -> tuple[Floats, bool]:
     L[own] = 0.0
     degrees = -L.sum(axis=1)
     L[own] = degrees + RIDGE * degrees.mean()
-    return cast("tuple[Floats, bool]", factor_laplacian(L))
+    return cast("tuple[Floats, bool]", factor_laplacian(L.T))  # in the order of LAPACK, which makes no copy
 
 
 def _direction(factor: tuple[Floats, bool], slope: Floats) -> Floats:
