@@ -103,3 +103,43 @@ def test_perplexity_limits() -> None:
     gaps[0, 1] = gaps[1, 0] = np.nan
     with pytest.raises(InvalidInput, match="unmeasured"):
         SNE(2, metric="precomputed").fit(gaps)
+
+
+def half_cylinder(n: int, seed: int) -> np.ndarray:
+    u = np.random.default_rng(seed).uniform(size=(n, 2))
+    return np.column_stack([np.cos(3 * u[:, 0]), np.sin(3 * u[:, 0]), 2 * u[:, 1]])
+
+
+@pytest.mark.parametrize("cls", [SNE, SymmetricSNE])
+def test_spectral_directions_unfold_a_sheet(cls) -> None:
+    """The plain descent leaves some of these folded, at ten times the cost."""
+    costs = [cls(random_state=seed).fit(half_cylinder(600, seed)).kl_divergence_ for seed in range(4)]
+    assert max(costs) < 1.5 * min(costs)
+
+
+@pytest.mark.parametrize("cls", [SNE, SymmetricSNE])
+def test_spectral_directions_do_not_throw_clusters_away(cls) -> None:
+    X, labels = blobs(0, n=200, apart=30.0)
+    directed, plain = cls().fit(X), cls(momentum=0.8).fit(X)
+    assert one_nearest(directed.embedding_, labels) == 1.0
+    assert directed.kl_divergence_ < 1.01 * plain.kl_divergence_
+    assert np.abs(directed.embedding_).max() < 10 * np.abs(plain.embedding_).max()
+
+
+def test_looks_at_a_descent_that_begins_along_spectral_directions() -> None:
+    X, heard = half_cylinder(520, 0), []
+    model = SNE(callback=lambda t, cost, Y: heard.append((t, cost)), random_state=0).fit(X)
+    assert model.cost_history_[:, 0].tolist() == list(range(0, model.n_iter_ + 1, 50))
+    assert [tuple(row) for row in model.cost_history_[1:]] == heard
+    assert model.cost_history_[0, 1] > 2 * model.cost_history_[1, 1]
+    stopped = SNE(callback=lambda *_: True, random_state=0).fit(X)
+    assert (stopped.n_iter_, stopped.stop_reason_) == (50, "callback")
+    assert stopped.kl_divergence_ == heard[0][1]
+
+
+@pytest.mark.parametrize("said", [{"gains": False}, {"momentum": 0.7}, {"learning_rate": 0.2}, {"init": "pca"}])
+def test_what_is_said_of_the_first_steps_holds(said) -> None:
+    assert SNE()._directed(520)
+    assert not SNE(**said)._directed(520)
+    assert SNE()._most_steps(520) < SNE(**said)._most_steps(520)
+    assert SNE(max_iter=60)._most_steps(520) == SNE(max_iter=60, **said)._most_steps(520) == 60

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from lowfold._core.errors import InvalidInput
+import lowfold
+from lowfold._core.errors import AccuracyWarning, InvalidInput
+from lowfold._core.operators import CentredGram
 from lowfold.datasets._graphs import GraphExample, complete_graph, path_graph, ring_graph, star_graph
 from lowfold.graph import Graph, geodesics
 from lowfold.kernels import centred_gram
@@ -98,6 +100,42 @@ def test_minimal_shift_of_graph_distances_beyond_the_dense_sizes() -> None:
     values = np.linalg.eigvalsh(centred_gram(D, shift=tau).dense())
     assert values[0] > -1e-6 * values[-1]
     assert np.linalg.eigvalsh(centred_gram(D, shift=0.98 * tau).dense())[0] < -1e-9 * values[-1]
+
+
+def half_cylinder(n: int, seed: int) -> np.ndarray:
+    u = np.random.default_rng(seed).uniform(size=(n, 2))
+    X = np.column_stack([np.cos(3 * u[:, 0]), np.sin(3 * u[:, 0]), 2 * u[:, 1]])
+    return geodesics(lowfold.Isomap(n_neighbors=10).fit(X).graph_)
+
+
+@pytest.mark.parametrize("n", [50, 130])  # in the whole space, and on a part of it
+def test_minimal_shift_of_a_surface_is_that_of_cailliez(n: int) -> None:
+    D = half_cylinder(n, 0)
+    np.testing.assert_allclose(minimal_shift(D), cailliez(D), rtol=1e-8)
+
+
+def test_minimal_shift_of_nearly_euclidean_distances_leaves_nothing_negative() -> None:
+    X = np.random.default_rng(0).normal(size=(450, 2))
+    D = cdist(X, X) * (1 + 1e-5 * dissimilarities(450, 0))
+    values = np.linalg.eigvalsh(centred_gram(D, shift=minimal_shift(D)).dense())
+    assert values[0] > -1e-9 * values[-1]
+
+
+def test_minimal_shift_takes_few_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    D, times = half_cylinder(600, 1), CentredGram._times
+    made = []
+    monkeypatch.setattr(CentredGram, "_times", lambda self, V: made.append(V.shape[1]) or times(self, V))
+    minimal_shift(D)
+    assert len(made) < 70  # a solve from a random start for every constant takes 170
+
+
+def test_a_shift_that_was_not_reached_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    D = half_cylinder(300, 2)
+    whole = minimal_shift(D)
+    monkeypatch.setattr("lowfold.spectral._additive.STEPS", 4)
+    with pytest.warns(AccuracyWarning, match="may be larger by"):
+        cut = minimal_shift(D)
+    assert 0 < cut < whole
 
 
 @pytest.mark.parametrize("seed", range(3))

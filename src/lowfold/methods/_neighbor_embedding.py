@@ -171,7 +171,8 @@ class NeighborEmbedding(Distances, Seeded, Method):
         None,
         Int(1),
         Null("1,000; fewer beyond 500 points"),
-        "Iterations at most. None is 1,000; beyond 500 points 500, in TSNE 400; more where the exaggeration is longer.",
+        "Iterations at most. None is 1,000; beyond 500 points 500, in TSNE 400; more where the exaggeration is longer. "
+        "In SNE and SymmetricSNE of 501 to 4,096 points 150, of which 50 are along spectral directions (see there).",
     )
     min_grad_norm: float = param(
         1e-07,

@@ -48,8 +48,8 @@ CITED: dict[str, tuple[str, ...]] = {
     "VectorDiffusionMaps": ("singer2012",),
     "MVU": ("weinberger2006",),
     "LandmarkMVU": ("weinberger2005",),
-    "SNE": ("hinton2002",),
-    "SymmetricSNE": ("cook2007", "vandermaaten2008"),
+    "SNE": ("hinton2002", "vladymyrov2012"),
+    "SymmetricSNE": ("cook2007", "vandermaaten2008", "vladymyrov2012"),
     "TSNE": ("vandermaaten2008", "policar2024"),
     "SpectralClustering": ("shi2000", "ng2001", "vonluxburg2007"),
 }

@@ -17,7 +17,7 @@ class KernelIsomap(Isomap):
 
     Geodesics of a finite sample need not be Euclidean, and G may have negative eigenvalues. The smallest constant tau
     for which d_G + tau (off the diagonal) is Euclidean makes G_tau = 1/2 (tau^2 H - 2 tau H D H - H (D o D) H) psd. It
-    is the largest eigenvalue of [[0, -H(DoD)H], [-I, 2HDH]], found here by a few symmetric solves.
+    is the largest eigenvalue of [[0, -H(DoD)H], [-I, 2HDH]], found here on a space that grows with tau.
 
     Attributes
     ----------

@@ -11,22 +11,26 @@ from lowfold._core.limits import Choice, Real
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold.methods._fit import Data
+from lowfold.methods._gaussian_embedding import GaussianEmbedding
 from lowfold.methods._losses import Lowered
 from lowfold.methods._neighbor_affinity import dense_affinities
-from lowfold.methods._neighbor_embedding import NeighborEmbedding
 from lowfold.methods._neighbor_loss import row_divergence
 from lowfold.optimize._neighbor import Affinities, GaussianCost
 
 RATE = 0.1  # learning rate: the gradient of a sum over points does not shrink with n, as that of KL(P || Q) does
 
 
-class SNE(NeighborEmbedding):
+class SNE(GaussianEmbedding):
     """Keep each point's probabilities of choosing the others as its neighbours.
 
     p_{j|i} is proportional to exp(-||x_i - x_j||^2 / 2 sigma_i^2), q_{j|i} to exp(-||y_i - y_j||^2) (variance 1/2); the
     cost is sum_i KL(P_i || Q_i), its gradient 2 sum_j (p_{j|i} - q_{j|i} + p_{i|j} - q_{i|j}) (y_i - y_j). It prefers
     near points kept near; moderately far points crowd, which `TSNE` relieves. All pairs are computed in every
     iteration.
+
+    Of 501 to 4,096 points the first 50 gradients go along spectral directions, Vladymyrov & Carreira-Perpinan (2012):
+    divided by the Laplacian of P, they unfold a sheet that the text's descent leaves folded. They are left out where
+    `init`, `learning_rate`, `momentum`, `gains` or `early_exaggeration` is given, and on a device.
 
     Attributes
     ----------

@@ -11,17 +11,21 @@ from lowfold._core.limits import Choice, Real
 from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold.methods._fit import Data
+from lowfold.methods._gaussian_embedding import GaussianEmbedding
 from lowfold.methods._neighbor_affinity import dense_affinities
-from lowfold.methods._neighbor_embedding import NeighborEmbedding
 from lowfold.optimize._neighbor import Affinities, GaussianCost
 
 
-class SymmetricSNE(NeighborEmbedding):
+class SymmetricSNE(GaussianEmbedding):
     """Keep the joint probabilities of pairs of neighbours, with Gaussian tails on both sides.
 
     q_ij = exp(-||y_i - y_j||^2) / sum_{k != l} exp(-||y_k - y_l||^2); the cost is KL(P || Q), its gradient
     4 sum_j (p_ij - q_ij) (y_i - y_j). Moderately far points crowd, which `TSNE` relieves. All pairs are computed in
     every iteration.
+
+    Of 501 to 4,096 points the first 50 gradients go along spectral directions, Vladymyrov & Carreira-Perpinan (2012):
+    divided by the Laplacian of P, they unfold a sheet that the text's descent leaves folded. They are left out where
+    `init`, `learning_rate`, `momentum`, `gains` or `early_exaggeration` is given, and on a device.
 
     Attributes
     ----------

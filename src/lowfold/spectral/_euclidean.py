@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -14,10 +16,10 @@ from lowfold._core.types import AnyFloats, Floats
 from lowfold._cuda._gram import DeviceMatrix, DevicePanels
 from lowfold.graph._geodesic_gram import Unheld
 from lowfold.kernels._gram import centred_gram
-from lowfold.spectral._doors import largest, smallest
-
-SCALE_TOL = 1e-2  # of the largest eigenvalue, which serves as a scale for `tol` and needs no more digits
-SHIFTS = 50  # steps towards the smallest shift; they converge like Newton's, and end after a few
+from lowfold.spectral._additive import WIDTH, Products, additive_constant
+from lowfold.spectral._doors import smallest
+from lowfold.spectral._krylov import _fixed_block
+from lowfold.spectral._solvers import SMALL
 
 
 def _square(D: ArrayLike) -> Floats:
@@ -61,26 +63,17 @@ def _spectrum(D: Floats) -> Floats:
 def minimal_shift(D: AnyFloats | Unheld, *, run: Run | None = None, tol: float = 1e-9) -> float:
     """The smallest constant tau for which D + tau (off the diagonal) is Euclidean; 0.0 where D already is (Cailliez).
 
-    G_tau = 1/2 (tau^2 H - 2 tau H D H - H (D o D) H) must be psd. From tau = 0 on: the smallest eigenvector z of G_tau
-    on the complement of the constant, then the larger root in tau of the parabola z' G_tau z, until nothing negative is
-    left. Each step solves one symmetric problem; the sequence rises to the answer and stops after a few.
+    G_tau = 1/2 (tau^2 H - 2 tau H D H - H (D o D) H) must be psd, see `additive_constant`. `tol` is relative to the
+    largest eigenvalue.
     """
     run = run or Run()
-    gram = centred_gram(D, run=run)
-    ones = np.ones((gram.n, 1))
-    tau = 0.0
-    size = float(largest(gram, 1, null=ones, negligible=1.0, run=Run(tol=SCALE_TOL)).values[0])
-    size = max(abs(size), np.finfo(float).tiny)
-    for _ in range(SHIFTS):
-        gram = centred_gram(D, shift=tau, run=run)
-        pair = smallest(gram, 1, null=ones, negligible=1.0, run=Run(tol=run.tol))
-        if pair.values[0] >= -tol * size:
-            return tau
-        z = pair.vectors / np.linalg.norm(pair.vectors)
-        b = float((z.T @ _times(D, z, power=1))[0, 0])  # z' D z, z is centred
-        c = float((z.T @ _times(D, z, power=2))[0, 0])
-        tau = b + float(np.sqrt(max(b * b + c, 0.0)))
-    return tau
+    D = _on_device(D, run)
+    n = centred_gram(D).n
+    start, null = _fixed_block(n, WIDTH), np.full((n, 1), n**-0.5)
+    if isinstance(D, (DeviceMatrix, DevicePanels)):
+        start, null = D.device.put(start), D.device.put(null)
+    with run.stage("additive constant"):
+        return additive_constant(_products(D, run), start, null, tol)
 
 
 def shift_bound(D: AnyFloats | Unheld) -> float:
@@ -106,11 +99,18 @@ def minimal_square_shift(D: AnyFloats, *, run: Run | None = None) -> float:
     return max(0.0, -2.0 * float(least.values[0]))
 
 
-def _times(D: AnyFloats | Unheld, z: Floats, *, power: int) -> Floats:
-    """(D o ... o D) z for centred z, by the operator's blocks: -2 times the centred Gram operator.
+def _on_device(D: AnyFloats | Unheld, run: Run) -> AnyFloats | Unheld:
+    """A matrix of more than a few points on the run's device, where it has one with room for it."""
+    if run.device == "cpu" or not isinstance(D, np.ndarray) or len(D) < SMALL:
+        return D
+    from lowfold.spectral._on_device import distances_on_device
 
-    On a device not centred, which z' takes out again.
-    """
+    return cast("AnyFloats | Unheld", distances_on_device(D, run))
+
+
+def _products(D: AnyFloats | Unheld, run: Run) -> Products:
+    """V -> -1/2 H (D o D) V, -H D V for centred V; on a device not centred, which the caller does."""
     if isinstance(D, (DeviceMatrix, DevicePanels)):
-        return np.asarray(D.device.get(D.times(D.device.put(z), square=power == 2)))
-    return -2.0 * centred_gram(D, power=power).apply(z)
+        return lambda V: (-0.5 * D.times(V, square=True), -D.times(V, square=False))
+    squares, plain = centred_gram(D, run=run), centred_gram(D, power=1, run=run)
+    return lambda V: (squares.apply(V), 2.0 * plain.apply(V))

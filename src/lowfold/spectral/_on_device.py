@@ -82,6 +82,13 @@ def matrix_on(device: Device, distances: NDArray[np.floating]) -> DeviceMatrix:
     return DeviceMatrix(device, D, xp.arange(n))
 
 
+def distances_on_device(distances: NDArray[np.floating], run: Run) -> Any:
+    """The matrix on the run's device; as it is where there is no device or no room."""
+    device = active(run)
+    moved = None if device is None else _moved(CentredGram(distances), device)
+    return distances if moved is None else moved.distances
+
+
 def krylov_on_device(problem: Problem) -> Ritz:
     """`krylov` with every vector on the device; one column of eight is left for the row means of a Gram operator."""
     op: Any = problem.op
@@ -172,4 +179,4 @@ def _krylov(
     return found if raw else _fetched(device, found, device.put(problem.null))
 
 
-__all__ = ["sparse_on", "tries_on_device"]
+__all__ = ["distances_on_device", "sparse_on", "tries_on_device"]
