@@ -20,6 +20,8 @@ from lowfold.graph._types import Graph
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.spectral import _on_device as spectral_on_device
 from lowfold.spectral._doors import smallest
+from lowfold.spectral._euclidean import shift_bound
+from lowfold.spectral._on_device import matrix_on
 
 
 def _roll(n, seed):
@@ -127,6 +129,12 @@ def test_methods_agree_and_their_residual_is_as_small(on_device, monkeypatch, na
     assert model.residual_ <= 1e-6
     assert np.sin(subspace_angles(cpu - cpu.mean(0), twin - twin.mean(0)).max()) < 1e-5
     np.testing.assert_allclose(placed_twin, placed, atol=1e-5 * np.abs(cpu).max())
+
+
+def test_the_same_bound_of_the_additive_constant(on_device):
+    X = _roll(160, 6)
+    D = geodesics(find_neighbors(X, 9).union(), dtype=np.float64)
+    assert shift_bound(matrix_on(on_device, D)) == pytest.approx(shift_bound(D), rel=1e-6)
 
 
 def test_a_residual_that_rounding_spoilt_is_made_smaller(on_device, monkeypatch):

@@ -129,13 +129,16 @@ class DevicePanels:
 
 
 class DeviceGram:
-    """-1/2 H (D o D) H on the device: the twin of `CentredGram`. Blocks come and go as arrays of either side."""
+    """-1/2 H (D o D) H on the device, with power=1 -1/2 H D H: the twin of `CentredGram`. Blocks come and go as arrays
+    of either side.
+    """
 
     psd = False
     bound = None
 
-    def __init__(self, distances: DeviceMatrix | DevicePanels, *, shift: float = 0.0) -> None:
+    def __init__(self, distances: DeviceMatrix | DevicePanels, *, power: int = 2, shift: float = 0.0) -> None:
         self.distances, self.shift, self.device = distances, shift, distances.device
+        self.square = power == 2
         self._means: Floats | None = None
 
     @property
@@ -146,24 +149,25 @@ class DeviceGram:
         """G V."""
         host = isinstance(V, np.ndarray)
         B = self.device.xp.asarray(V)
-        out = self._squares(B - B.mean(axis=0))
+        out = self._powers(B - B.mean(axis=0))
         out -= out.mean(axis=0)
         out *= -0.5
         return self.device.get(out) if host else out
 
-    def _squares(self, V: Array) -> Array:
-        """(D o D) V; the first pass that has room for one more column finds the row means as well."""
+    def _powers(self, V: Array) -> Array:
+        """(D o D) V, or D V; the first pass that has room for one more column finds the row means as well."""
         if self._means is not None or V.shape[1] % WIDTH == 0:
-            return self.distances.times(V, square=True, shift=self.shift)
+            return self.distances.times(V, square=self.square, shift=self.shift)
         xp = self.device.xp
-        out = self.distances.times(xp.concatenate([V, xp.ones((self.n, 1))], axis=1), square=True, shift=self.shift)
+        wider = xp.concatenate([V, xp.ones((self.n, 1))], axis=1)
+        out = self.distances.times(wider, square=self.square, shift=self.shift)
         self._means = np.asarray(self.device.get(out[:, -1]) / self.n, dtype=np.float64)
         return out[:, :-1]
 
     def row_means(self) -> Floats:
-        """Mean squared distance of each point to all points."""
+        """Mean squared distance, or mean distance, of each point to all points."""
         if self._means is None:
-            self._squares(self.device.xp.zeros((self.n, 1)))
+            self._powers(self.device.xp.zeros((self.n, 1)))
         assert self._means is not None
         return self._means
 
@@ -175,7 +179,7 @@ class DeviceGram:
         def rows(chosen: NDArray[np.int64]) -> Floats:
             D = self.distances.rows(chosen) + self.shift
             D[np.arange(len(chosen)), chosen] = 0.0
-            return np.square(D)
+            return np.square(D) if self.square else D
 
         return landmark_start(self.n, rows, width)
 

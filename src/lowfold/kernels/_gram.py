@@ -32,7 +32,7 @@ def centred_gram(
     """
     n_jobs = None if run is None else run.n_jobs
     if isinstance(distances, (DeviceMatrix, DevicePanels)):
-        return cast("CentredGram", DeviceGram(distances, shift=shift))  # the same face, on the device
+        return cast("CentredGram", DeviceGram(distances, power=power, shift=shift))  # the same face, on the device
     if isinstance(distances, np.ndarray):
         return CentredGram(distances, squared=power == 1, shift=shift, n_jobs=n_jobs)
     return GeodesicGram(distances, power=power, shift=shift, n_jobs=n_jobs)
