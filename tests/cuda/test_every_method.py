@@ -88,7 +88,7 @@ def test_tensors_of_torch_in_and_out(on_device):
     if on_device.xp is np:
         pytest.skip("an emulated device has no tensors")
     torch = pytest.importorskip("torch")
-    X, new = torch.from_numpy(_roll()).cuda(), torch.from_numpy(_roll(5, seed=4)).cuda()
+    X, new = (torch.tensor(_roll(*some)).cuda() for some in ((), (5, 4)))
     with config_context(device="cuda"):
         model = _model("LTSA")
         Y, placed = model.fit_transform(X), model.transform(new)

@@ -15,8 +15,10 @@ from tests.cuda.on_gpu import OnGpu, WithDlpack
 import lowfold
 from lowfold._core.errors import InvalidInput, MissingExtra
 from lowfold._core.run import Run
-from lowfold._cuda import _device
+from lowfold._cuda import _device, _search
 from lowfold._cuda._device import active, on_cpu
+from lowfold._cuda._emulated import EmulatedDevice, compiler
+from lowfold.graph import find_neighbors
 
 
 def test_settings_carry_the_device_into_runs():
@@ -120,3 +122,13 @@ def test_what_the_device_keeps_is_forgotten_with_the_host_array(device):
     key = _device._address(host)
     del host
     assert key not in _device._holders
+
+
+def test_a_compiler_that_checks_jumps_does_not_end_the_process(tmp_path):
+    """Ubuntu's does by default; threads of a block jump between stacks."""
+    if compiler() is None:
+        pytest.skip("the emulated device needs the C++ compiler g++")
+    device = EmulatedDevice(tmp_path, options=("-D_FORTIFY_SOURCE=2",))
+    X = np.random.default_rng(5).normal(size=(60, 3))
+    _, found = _search.nearest(device, device.put(X), None, 4)
+    np.testing.assert_array_equal(np.sort(found, axis=1), np.sort(find_neighbors(X, 4).indices.reshape(60, 4), axis=1))
