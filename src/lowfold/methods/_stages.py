@@ -214,13 +214,13 @@ def projection_stages(model: Any, data: Data) -> list[Stage]:
 
 
 def feature_stages(model: Any, data: Data) -> list[Stage]:
-    """The features and their copy in float64; the smaller of their covariance and Gram matrix."""
+    """The features, which are centred block by block; the smaller of their covariance and Gram matrix."""
     n, D = data.points().X.shape
     M = D if callable(model.feature_map) else math.comb(D + model.degree - 1, model.degree)
     side = min(n, M)
     return [
         read_stage(data),
-        Stage("features", f"{n} x {M}", 2 * FLOAT * n * M, FLOAT * n * M),
+        Stage("features", f"{n} x {M}", FLOAT * n * M, FLOAT * n * M),
         Stage("principal axes", f"{side} x {side}, dense", 3 * FLOAT * side**2),
     ]
 
