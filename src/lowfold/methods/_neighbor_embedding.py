@@ -49,7 +49,8 @@ from lowfold.optimize._momentum import FALL, LOOK, Layout, Schedule, momentum_de
 from lowfold.optimize._neighbor import Affinities, SparseAffinities, row_divergence, tails
 from lowfold.optimize._on_device import affinity_bytes
 
-# Copies of a strip while its widths are searched (distances, squares, exponents, weights), by peaks of 5,000 to 14,000 points.
+# Copies of a strip while its widths are searched (distances, squares, exponents, weights), by peaks of 5,000 to 14,000
+# points.
 SEARCHED = 4.5
 BEFORE_POLISH = 1e-7  # of a new point's place: Newton's steps, which follow, double its digits
 # The learning rate of t-SNE under exaggeration, at least, as scikit-learn's: with less, few points do not come far.
