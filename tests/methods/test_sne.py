@@ -143,3 +143,23 @@ def test_what_is_said_of_the_first_steps_holds(said) -> None:
     assert not SNE(**said)._directed(520)
     assert SNE()._most_steps(520) < SNE(**said)._most_steps(520)
     assert SNE(max_iter=60)._most_steps(520) == SNE(max_iter=60, **said)._most_steps(520) == 60
+
+
+@pytest.mark.parametrize("method", [SNE, SymmetricSNE])
+@pytest.mark.parametrize("n", [300, 600])
+def test_data_of_many_dimensions_stay_in_range(method, n):
+    """Points in the middle are neighbours of most others; their steps threw layouts out, to 1e16 and more."""
+    X = np.random.default_rng(41).uniform(size=(n, 50))
+    model = method(2).fit(X)
+    assert np.abs(model.embedding_).max() < 10
+    assert model.kl_divergence_ < 0.9 * model.cost_history_[0, 1]
+
+
+@pytest.mark.parametrize("method", [SNE, SymmetricSNE, TSNE])
+@pytest.mark.filterwarnings("ignore:the descent of:lowfold.errors.AccuracyWarning")  # there is nothing to lower
+@pytest.mark.filterwarnings("ignore:eigenvalues 2 and 3 coincide")
+def test_points_that_are_all_equally_far_apart_share_p_alike(method):
+    """Their distances differ by rounding, which no width may tell apart."""
+    model = method(2).fit(np.eye(120))
+    assert abs(model.kl_divergence_) < 0.01
+    assert np.abs(model.embedding_).max() < 1

@@ -62,11 +62,11 @@ class GaussianEmbedding(NeighborEmbedding):
         history = [(0, cost.value(first)), (LOOK, cost.value(Y))]
         if self.callback is not None and self.callback(*history[-1], Y.copy()) is True:
             return Layout(Y, history[-1][1], LOOK, np.array(history), "callback")
-        layout = self._follow(cost, Y, steps, rate, run)
+        layout = self._follow(cost, Y, steps, self._steps(rate, P)(1.0), run)
         later = layout.history + np.array([LOOK, 0.0])
         return replace(layout, n_iter=LOOK + layout.n_iter, history=np.vstack([history[:1], later]))
 
-    def _follow(self, cost: GaussianCost, Y: Floats, steps: int, rate: float, run: Run) -> Layout:
+    def _follow(self, cost: GaussianCost, Y: Floats, steps: int, rate: float | Floats, run: Run) -> Layout:
         """The descent with momentum from where the spectral directions ended."""
         given = self.callback
         with run.stage("descent") as progress, np.errstate(over="ignore", invalid="ignore"):  # judged afterwards
@@ -74,7 +74,7 @@ class GaussianEmbedding(NeighborEmbedding):
                 cost,
                 Y,
                 max_iter=steps,
-                learning_rate=rate,
+                learning_rate=lambda _: rate,
                 momentum=AFTER.momentum,
                 min_grad_norm=self.min_grad_norm * (len(Y) if self.summed else 1),
                 flat=self.min_grad_norm,

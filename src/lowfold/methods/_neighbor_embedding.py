@@ -59,6 +59,9 @@ LEAST_RATE = 50.0
 # points, whose rate is the least. Points that all others count as neighbours, as texts of few words are, had 50: they
 # were thrown about, and of sparse rows without structure the divergence ended 15% above that of a steady descent.
 STEADY = 8.0
+# The same for a layout with Gaussian tails, 1.2 where points share P alike: nothing draws back a point that was thrown
+# out, and of 700 points in 50 columns, uniform or normal, the layout reached 1e16 and more.
+STEADY_GAUSSIAN = 2.0
 # Gaussian tails without exaggeration take no gains at first: quick steps settle an order of the points that ends in a
 # worse minimum. After 200 steps with the rate and momentum of the text the cost of digits and rolls was no higher than
 # without gains. 40 steps of three times the rate and momentum 0.7 go as far; half the iterations then end as low on
@@ -276,9 +279,8 @@ class NeighborEmbedding(Distances, Seeded, Method):
 
     def _steps(self, rate: float, P: Affinities) -> Callable[[float], float | Floats]:
         """The learning rate under an exaggeration e: divided by it, less at points that most of P pulls."""
-        if not self.student:
-            return lambda e: rate / e
-        least, bound = min(LEAST_RATE, rate), STEADY / (4.0 * P.masses()[:, None])
+        least, steady = (min(LEAST_RATE, rate), STEADY) if self.student else (0.0, STEADY_GAUSSIAN)
+        bound = steady / ((2.0 if self.summed else 4.0) * P.masses()[:, None])
         return lambda e: np.minimum(max(rate / e, least), bound / e)
 
     def _schedule(self, n: int) -> Schedule:

@@ -20,6 +20,9 @@ STEPS = 200  # an end for rows where no beta gives the perplexity; halving the b
 # Logarithms of beta beyond which exp leaves float64, and the width of a bracket that halving cannot make narrower.
 BRACKET, NARROW, NARROW_JOINT = LARGEST_EXPONENT, 1e-14, 1e-13
 STEEPEST = 100.0  # log beta, in units of the mean squared distance: beyond, only coincident points count
+# beta times the least squared distance: beyond, differences of distances are their rounding, which another way to
+# compute them does not repeat. Of points that are all equally far apart every row of P had a sum of 8.
+SHARPEST = 1e9
 
 Moments = Callable[[Ints, Floats], tuple[Floats, Floats, Floats]]
 
@@ -76,8 +79,10 @@ def bandwidths_by(moments: Moments, near: Floats, count: Ints, mean: Floats, per
     `moments(rows, b)` sums w, w e and w e^2 of some rows, w = exp(-b e), e = (d^2 - near) / mean.
     """
     target = float(np.log(perplexity))
-    log_beta, masses = np.zeros(len(near)), count.astype(np.float64)
+    masses = count.astype(np.float64)
     low, high = np.full(len(near), -BRACKET), np.full(len(near), BRACKET)
+    steepest = _steepest(near, mean)
+    log_beta = np.minimum(0.0, steepest)
     open_rows = np.flatnonzero(mean > 0)
     for _ in range(STEPS):
         if len(open_rows) == 0:
@@ -96,11 +101,19 @@ def bandwidths_by(moments: Moments, near: Floats, count: Ints, mean: Floats, per
         lo, hi = low[open_rows], high[open_rows]
         middle = np.where(hi >= BRACKET, now + 2.0, np.where(lo <= -BRACKET, now - 2.0, (lo + hi) / 2))
         inside = np.isfinite(newton) & (newton > lo) & (newton < hi) & (np.abs(newton - now) < 3.0)
-        done = (np.abs(gap) <= ACCURACY) | (hi - lo < NARROW * np.maximum(1.0, np.abs(lo))) | (now > STEEPEST)
-        log_beta[open_rows] = np.where(done, now, np.where(inside, newton, middle))
+        most = steepest[open_rows]
+        done = (np.abs(gap) <= ACCURACY) | (hi - lo < NARROW * np.maximum(1.0, np.abs(lo))) | (now >= most)
+        log_beta[open_rows] = np.where(done, now, np.minimum(np.where(inside, newton, middle), most))
         open_rows = open_rows[~done]
     beta = np.exp(log_beta) / np.where(mean > 0, mean, 1.0)
     return Bandwidths(beta, np.log(np.maximum(masses, NO_DIVISOR)) - beta * near)
+
+
+def _steepest(near: Floats, scale: Floats) -> Floats:
+    """The largest log beta, in units of the scale: where only coincident points count, or rounding would."""
+    with np.errstate(divide="ignore"):
+        rounding = np.log(SHARPEST) + np.log(np.where(scale > 0, scale, 1.0)) - np.log(near)
+    return np.asarray(np.minimum(STEEPEST, rounding))
 
 
 def row_probabilities(squared: Floats, bandwidths: Bandwidths) -> Floats:
@@ -153,12 +166,13 @@ def joint_bandwidth_by(
     """
     target = float(np.log(n) + np.log(perplexity))
     scale = mean - near if mean > near else 1.0
-    low, high, log_beta = -BRACKET, BRACKET, 0.0
+    steepest = float(_steepest(np.asarray(near), np.asarray(scale)))
+    low, high, log_beta = -BRACKET, BRACKET, min(0.0, steepest)
     for _ in range(STEPS):
         beta = np.exp(log_beta) / scale
         mass, moment = sums(float(beta))
         gap = np.log(mass) + beta * moment / mass - target
-        if abs(gap) <= ACCURACY or high - low < NARROW_JOINT or log_beta > STEEPEST:
+        if abs(gap) <= ACCURACY or high - low < NARROW_JOINT or log_beta >= steepest:
             break
         low, high = (log_beta, high) if gap > 0 else (low, log_beta)
         if high >= BRACKET:
@@ -167,4 +181,5 @@ def joint_bandwidth_by(
             log_beta -= 2.0
         else:
             log_beta = (low + high) / 2
+        log_beta = min(log_beta, steepest)
     return Bandwidths(np.full(n, beta), np.full(n, np.log(mass) - beta * near))
