@@ -128,6 +128,7 @@ def test_threads_change_nothing_and_inputs_stay_as_they_were() -> None:
     np.testing.assert_array_equal(X, before)
     assert select_search(2500, 15) == "brute"
     assert select_search(2500, 3) == "kdtree"
+    assert select_search(1000, 3) == "brute"
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_geodesics_are_the_bytes_that_the_fit_asks_for() -> None:
 
 def test_the_search_is_told() -> None:
     rng = np.random.default_rng(0)
-    assert "kdtree on 3 columns" in str(lowfold.plan(roll(), "Isomap"))
+    assert "kdtree on 3 columns" in str(lowfold.plan(roll(1_500), "Isomap"))
     assert "brute on 30 columns" in str(lowfold.plan(rng.random((100, 30)), "Isomap"))
     assert "kdtree on 20 columns" in str(lowfold.plan(rng.random((100, 20)), "Isomap", search="kdtree"))
     assert "within 3" in str(lowfold.plan(roll(), "LaplacianEigenmaps", radius=3.0))

@@ -19,6 +19,11 @@ def test_as_scikit_learn(seed: int) -> None:
     assert np.allclose(isotonic(y, w), IsotonicRegression().fit_transform(np.arange(200), y, sample_weight=w))
 
 
+def test_a_cliff_moves_up_one_block_at_a_time() -> None:
+    y = np.append(np.arange(200.0), 0.0)
+    assert np.allclose(isotonic(y), IsotonicRegression().fit_transform(np.arange(201), y))
+
+
 def test_known_answers() -> None:
     assert isotonic([3.0, 2.0, 1.0]).tolist() == [2.0, 2.0, 2.0]
     assert isotonic([1.0, 2.0, 3.0]).tolist() == [1.0, 2.0, 3.0]

@@ -106,7 +106,7 @@ def _mapped(source: Points, Q: NDArray[np.floating], limit: Floats, itself: bool
             return Neighbors(*found, source.n)
         if finish is not None:
             on_cpu("a search by radius", f"the last step of metric {source.metric.name!r} has no twin on the device")
-    if select_search(source.n, F.shape[1]) == "kdtree":
+    if select_search(max(len(F), len(G)), F.shape[1]) == "kdtree":
         rows, columns = _tree_candidates(F, G, reach, run)
     else:
         rows, columns = _product_candidates(F, G, reach, run)

@@ -29,7 +29,7 @@ from lowfold.metrics._table import METRICS
 Found = tuple[Floats, Ints, float]  # squared distances, indices, recall
 
 TREE_COLUMNS = 12  # up to here a k-d tree beats blocked matrix products on data that fill their space
-FEW = 64  # points, up to which one product is less work than building a tree
+FEW = 1_000  # points and queries up to which products take some ms more than a tree, whose package takes 60 to load
 # Candidates beyond k: ties and rounding are settled among them, and rows they do not settle are searched again.
 SPARE = 8
 LOOPS = "lowfold.graph._search_loops"
@@ -39,7 +39,10 @@ SEARCHES = ("auto", "kdtree", "brute", "faiss")
 
 
 def select_search(n: int, n_features: int, *, mapped: bool = True) -> str:
-    """What `search="auto"` uses: "kdtree" up to 12 columns, "brute" (blocked products) beyond or without a map."""
+    """What `search="auto"` uses for n points, or queries where those are more.
+
+    "kdtree" for more than 1,000 of up to 12 columns, "brute" (blocked products) for others or without a map.
+    """
     return "kdtree" if mapped and n_features <= TREE_COLUMNS and n > FEW else "brute"
 
 
@@ -81,7 +84,7 @@ def nearest(
         F, Q, exponent = safe_range(F, F if queries is None else source.features(queries))
         found = _on_device(F, None if queries is None else Q, k, exponent, run) if search == "auto" else None
         if found is None:
-            backend = select_search(source.n, F.shape[1]) if search == "auto" else search
+            backend = select_search(max(len(F), len(Q)), F.shape[1]) if search == "auto" else search
             squared, near, recall = FINDERS[backend](F, Q, k, queries is None, run, progress)
             distances, index = finished(squared, near, exponent, source.metric.finish)
         else:

@@ -120,6 +120,9 @@ def dense_affinities(data: Data, perplexity: float, kind: str, run: Run) -> Dens
     if twin is not None:
         return twin
     rows = squared_rows(data)
+    if n <= EXACT:
+        squared = rows(slice(0, n))  # once: the widths and P are made of them
+        rows = lambda part: squared[part]  # noqa: E731
     if kind == "joint":
 
         def blocks() -> Iterator[Floats]:

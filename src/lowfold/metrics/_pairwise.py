@@ -7,6 +7,7 @@ of ||f||^2 + ||g||^2 is computed again in float64 by direct differences of the r
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.memory import require
 from lowfold._core.parallel import block_slices, run_blocks, single_threaded_blas
 from lowfold._core.sparse_rows import SparseRows
-from lowfold._core.types import AnyFloats
+from lowfold._core.types import AnyFloats, Floats
 from lowfold.metrics._metric import Metric
 from lowfold.metrics._points import as_points, same_width
 from lowfold.metrics._resolve import resolve_metric
@@ -31,6 +32,7 @@ COINCIDENT = 1e-24  # float64 features of equal rows differ by less than this (r
 NEARLY_EQUAL = 1e-3  # radians
 MANY = 1 / 8  # a tile with a larger share of close pairs is computed by direct differences as a whole
 PAIRS_AT_ONCE = 2**22  # float64 entries of a temporary
+UNLOADED = 4_000_000  # differences that NumPy takes in less than half of the 70 ms that loading SciPy's distances takes
 
 
 def pairwise(
@@ -206,10 +208,20 @@ def _euclidean_tile(
         close = d2 <= CLOSE[np.result_type(left.F.dtype, right.F.dtype)] * size
         if np.count_nonzero(close) <= MANY * close.size:
             return _with_direct(metric, left.raw[rows], right.raw[columns], np.sqrt(np.maximum(d2, 0)), close, e)
-    from scipy.spatial.distance import cdist
-
-    d = cdist(left.fine(metric, shift, e, rows), right.fine(metric, shift, e, columns))
+    d = _by_differences(left.fine(metric, shift, e, rows), right.fine(metric, shift, e, columns))
     return _with_direct(metric, left.raw[rows], right.raw[columns], d, d * d <= COINCIDENT * size, e)
+
+
+def _by_differences(A: Floats, B: Floats) -> Floats:
+    """Euclidean distances; small tiles by NumPy, with the same bits, where SciPy's package would have to be loaded."""
+    if "scipy.spatial.distance" in sys.modules or len(A) * B.size > UNLOADED:
+        from scipy.spatial.distance import cdist
+
+        return cdist(A, B)
+    squares = np.zeros((len(A), len(B)))
+    for a, b in zip(A.T, B.T):
+        squares += (a[:, None] - b) ** 2
+    return np.sqrt(squares)
 
 
 def _with_direct(

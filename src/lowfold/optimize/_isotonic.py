@@ -16,6 +16,10 @@ from lowfold.optimize._momentum import Callback
 from lowfold.optimize._smacof import Minimum
 from lowfold.optimize._stress import FEW, LOOPS, EdgeTerms
 
+# Passes over all blocks in NumPy: 500,000 numbers of noise take 21, and half as long again as SciPy's loop, whose
+# package takes a fifth of a second to load. It gets what takes more passes: a cliff moves up one block in each.
+PASSES = 30
+
 
 def isotonic(y: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     """The non-decreasing sequence f that minimises sum_e w_e (f_e - y_e)^2, by pooling adjacent violators.
@@ -30,12 +34,31 @@ def isotonic(y: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     if not (mass > 0).all():
         raise InvalidInput(f"weights of an isotonic regression must be above 0; the smallest is {mass.min():g}")
     if len(values) <= FEW**2 // 2:
-        from scipy.optimize import isotonic_regression  # a fifth of a second, for nonmetric scaling alone
-
-        return np.asarray(isotonic_regression(values, weights=mass).x)
+        return _pooled(values, None if weights is None else mass)
     out = np.empty_like(values)
     compiled(LOOPS).pool_adjacent_violators(values, mass, out)  # half of SciPy's time
     return out
+
+
+def _pooled(values: Floats, mass: Floats | None) -> Floats:
+    """The same by NumPy: every run of blocks that falls is one block of the answer, so all runs are pooled at once.
+
+    Without `mass` every value counts as much.
+    """
+    n = len(values)
+    sums, starts = values if mass is None else mass * values, np.arange(n)
+    mean, blocks = values, mass
+    for _ in range(PASSES):
+        rises = mean[1:] > mean[:-1]
+        if rises.all():
+            return np.repeat(mean, np.diff(starts, append=n))
+        first = np.flatnonzero(np.concatenate([[True], rises]))
+        sums, starts = np.add.reduceat(sums, first), starts[first]
+        blocks = None if blocks is None else np.add.reduceat(blocks, first)
+        mean = sums / (np.diff(starts, append=n) if blocks is None else blocks)
+    from scipy.optimize import isotonic_regression
+
+    return np.asarray(isotonic_regression(values, weights=mass).x)
 
 
 @dataclass(frozen=True, eq=False)
