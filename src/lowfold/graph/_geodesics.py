@@ -44,10 +44,15 @@ def geodesics(
 ) -> NDArray[np.floating]:
     """Matrix of graph distances from sources (rows) to targets (columns), all by default; inf where there is no path.
 
-    `graph` is a `Graph`, `Neighbors`, or what `as_graph` makes one of.
+    `graph` is a `Graph`, `Neighbors`, or what `as_graph` makes one of. Paths of `Neighbors` are directed; Isomap by the
+    shorter of both directions, the other rule of Wang (2012), Section 8.2, is
+    `ClassicalMDS(metric="precomputed").fit(np.minimum(D, D.T))`.
 
     >>> geodesics(Graph.from_edges(3, [[0, 1], [1, 2]], [1.0, 2.0]))[0].tolist()
     [0.0, 1.0, 3.0]
+    >>> one_way = Neighbors(np.array([0, 1, 2, 3]), np.array([1, 0, 1]), np.array([1.0, 1.0, 2.0]), 3)
+    >>> geodesics(one_way).tolist()
+    [[0.0, 1.0, inf], [1.0, 0.0, inf], [3.0, 2.0, 0.0]]
     """
     run, graph = run or Run(), as_graph(graph)
     n = graph.n
