@@ -83,12 +83,16 @@ class EmulatedDevice(Device):
         library = self.folder / f"{name}.so"
         if not library.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
-            cpp = self.folder / f"{name}.cpp"
+            # other processes may do the same at this moment: each has files of its own, and the last one named stays
+            cpp = self.folder / f"{name}-{os.getpid()}.cpp"
+            made = cpp.with_suffix(".made")
             cpp.write_text(text)
             flags = ["-O2", "-std=c++17", "-w", "-ffp-contract=off", "-shared", "-fPIC", "-DLOWFOLD_EMULATED"]
             plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # the sanitizer's
-            command = [str(compiler()), *flags, *options, "-o", str(library), str(cpp)]
+            command = [str(compiler()), *flags, *options, "-o", str(made), str(cpp)]
             subprocess.run(command, check=True, env=plain)
+            made.replace(library)
+            cpp.unlink()
         return library
 
 
