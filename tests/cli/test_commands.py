@@ -302,7 +302,7 @@ def test_warnings_are_one_line_each(run: Any, tmp_path: Path) -> None:
 def test_plan(run: Any, roll: Path) -> None:
     code, said, _ = run("plan", roll, "-m", "isomap", "--n-neighbors", 12, "--label", "year", "--memory", "100kB")
     assert code == 0
-    assert "12 nearest, kdtree on 3 columns" in said
+    assert "12 nearest, brute on 3 columns" in said
     assert "does not fit" in said
 
 
