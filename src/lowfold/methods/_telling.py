@@ -14,6 +14,9 @@ from lowfold.methods._independent import dependence
 from lowfold.spectral._held import ENOUGH_TO_TELL, FEW, held_columns
 from lowfold.spectral._types import REPEATED
 
+# What holds points that a coordinate of weights of distances tells from all others
+WIDER = "weights='binary' or more n_neighbors hold them, and scale='auto' where another is given"
+
 
 def told_dependence(
     name: str, Y: Floats, ways_out: tuple[str, str], pieces: Ints, run: Run, bound: float = REPEATED

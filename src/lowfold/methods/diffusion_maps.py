@@ -54,6 +54,7 @@ from lowfold.methods._placing.walks import DiffusionRow
 from lowfold.methods._select import selected
 from lowfold.methods._sparse_stages import diffusion_stages
 from lowfold.methods._stages import Stages
+from lowfold.methods._telling import WIDER
 from lowfold.methods._walk_measure import (
     Corrected,
     by_neighbors_alone,
@@ -190,7 +191,7 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
         *("right_vectors_", "left_vectors_", "stationary_", "local_scales_", "densities_"),
     )
     ways_out: ClassVar[tuple[str, str] | None] = (
-        "scale='auto' or weights='binary' hold them, or more n_neighbors",
+        WIDER,
         "use select='independent', or LTSA, which has no harmonics",
     )
     checks: ClassVar[tuple[Check, ...]] = (*WeightMethod.checks, options_agree, measure_agrees)

@@ -35,6 +35,7 @@ from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._select import CHOSEN_WAVES, selected
 from lowfold.methods._sparse_stages import walk_stages
 from lowfold.methods._stages import Stages
+from lowfold.methods._telling import WIDER
 from lowfold.spectral._doors import largest, smallest
 from lowfold.spectral._types import Eigenpairs
 
@@ -106,7 +107,7 @@ class LaplacianEigenmaps(Affinities, Symmetrized, Selected, Landmarked, WeightMe
 
     per_point: ClassVar[tuple[str, ...]] = ("degrees_", "local_scales_", "reach_")
     ways_out: ClassVar[tuple[str, str] | None] = (
-        "scale='auto' or weights='binary' hold them, and more n_neighbors",
+        WIDER,
         "use select='independent', or LTSA, which has no harmonics",
     )
 

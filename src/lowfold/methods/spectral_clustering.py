@@ -42,7 +42,7 @@ from lowfold.methods._placing.harmonics import HarmonicRow
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._sparse_stages import walk_stages
 from lowfold.methods._stages import Stages
-from lowfold.methods._telling import tell_few
+from lowfold.methods._telling import WIDER, tell_few
 from lowfold.spectral._doors import smallest
 from lowfold.spectral._types import Eigenpairs
 
@@ -152,7 +152,9 @@ class SpectralClustering(Affinities, Symmetrized, Seeded, GraphMethod):
         pairs = self._bottom(W, run)
         if data.labels.max(initial=0) == 0:  # in pieces a coordinate may rightly tell a small one
             tell_few(
-                "SpectralClustering", pairs.vectors, "scale='auto' or weights='binary' hold them, and more n_neighbors"
+                "SpectralClustering",
+                pairs.vectors,
+                WIDER,
             )
         rows = clustered_rows(pairs.vectors, self.laplacian)
         labels, centers = self._assigned(rows, run)
