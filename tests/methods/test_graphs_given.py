@@ -106,6 +106,18 @@ def test_affinities_passed_as_distances_are_told() -> None:
         lowfold.LaplacianEigenmaps(2, metric="precomputed").fit(D)
 
 
+def test_dense_edges_passed_as_distances_are_told() -> None:
+    with pytest.warns(RepairWarning, match=r"points 0 and 2 are at distance 0, .* zeros are distances here"):
+        lowfold.Isomap(2, metric="precomputed").fit(ring_of_hubs().toarray())
+    X = np.random.default_rng(0).normal(size=(20, 2)).repeat(3, axis=0)  # repeated points have zeros rightly
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    D[4, 9] = D[9, 4] = 0.0  # and single mistakes are no graph
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", RepairWarning)
+        lowfold.ClassicalMDS(2, metric="precomputed").fit(D)
+
+
 @pytest.mark.extra("networkx")
 def test_graphs_of_networkx() -> None:
     networkx = pytest.importorskip("networkx")

@@ -35,6 +35,7 @@ from lowfold.metrics._scales import BY_SIZE, tell_scales_of_fit
 from lowfold.metrics._sparse import sparse_metric
 
 LARGE = 2**22  # values that are looked at by several threads
+ZEROS_LOOKED_AT = 100  # rows of a matrix of distances: half of them tell one of edges from one with repeated points
 TABLES = ("transform", "fit_transform")  # whose answers `set_output` makes tables
 FITTING = ("fit", "fit_transform", "fit_predict")
 ANSWERING = (*FITTING, "transform", "inverse_transform", "predict", "score_samples", "score")
@@ -315,12 +316,36 @@ def _tell_affinity(matrix: Any) -> None:
     sparse = hasattr(matrix, "tocsr")
     diagonal = matrix.diagonal() if sparse else np.diagonal(matrix)
     if not np.nanmax(np.abs(diagonal), initial=0.0) > 0:
+        if not sparse:
+            _tell_zeros(matrix)
         return
     largest = matrix.max(axis=1).toarray().ravel() if sparse else np.fmax.reduce(matrix, axis=1)
     if (diagonal >= largest).all():
         warn(
             "every row's largest value stands on the diagonal: this looks like affinities, not distances; use "
             f"metric={AFFINITY!r} (LaplacianEigenmaps, SpectralClustering) or metric='precomputed_similarity'",
+            RepairWarning,
+        )
+
+
+def _tell_zeros(D: Any) -> None:
+    """Points at distance 0 have the same distances to all others; ends of what is no edge of a dense graph do not."""
+    rows = np.unique(np.linspace(0, len(D) - 1, min(len(D), ZEROS_LOOKED_AT)).astype(np.int64))
+    zero = D[rows] == 0
+    zero[np.arange(len(rows)), rows] = False
+    some = np.flatnonzero(zero.any(axis=1))
+    if len(some) == 0:
+        return
+    i, j = rows[some], zero[some].argmax(axis=1)
+    apart = np.nan_to_num(np.abs(D[i] - D[j]), nan=0.0, posinf=0.0).max(axis=1)
+    size = np.nan_to_num(D[i], nan=0.0, posinf=0.0).max(axis=1)
+    wrong = np.flatnonzero(apart > size / 2)
+    if 2 * len(wrong) > len(rows):
+        first = wrong[0]
+        warn(
+            f"points {i[first]} and {j[first]} are at distance 0, but their distances to another differ by "
+            f"{apart[first]:.3g}: zeros are distances here; where they mean that there is no edge, pass a sparse matrix, "
+            f"whose absent entries are unmeasured, or metric={AFFINITY!r} (LaplacianEigenmaps, SpectralClustering)",
             RepairWarning,
         )
 
