@@ -344,7 +344,7 @@ def _tell_zeros(D: Any) -> None:
         first = wrong[0]
         warn(
             f"points {i[first]} and {j[first]} are at distance 0, but their distances to another differ by "
-            f"{apart[first]:.3g}: zeros are distances here; where they mean that there is no edge, pass a sparse matrix, "
+            f"{apart[first]:.3g}: zeros are distances here; where they mean no edge, pass a sparse matrix, "
             f"whose absent entries are unmeasured, or metric={AFFINITY!r} (LaplacianEigenmaps, SpectralClustering)",
             RepairWarning,
         )
