@@ -106,7 +106,7 @@ def test_affinities_passed_as_distances_are_told() -> None:
         lowfold.LaplacianEigenmaps(2, metric="precomputed").fit(D)
 
 
-@pytest.mark.filterwarnings("ignore:eigenvalues")  # such distances say little
+@pytest.mark.filterwarnings("ignore::lowfold.errors.AccuracyWarning")  # such distances say little
 def test_dense_edges_passed_as_distances_are_told() -> None:
     with pytest.warns(RepairWarning, match=r"points 0 and 2 are at distance 0, .* zeros are distances here"):
         lowfold.Isomap(2, metric="precomputed").fit(ring_of_hubs().toarray())
