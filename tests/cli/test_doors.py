@@ -139,6 +139,16 @@ def test_other_commands_standardise_too_and_say_so_again(birds: Path) -> None:
     assert "no column spreads ten times" in run("diagnose", str(birds), "--standardize", "robust")[1]
 
 
+@pytest.mark.parametrize(
+    "words", [["compare", "--methods", "pca"], ["tune", "-m", "pca"], ["dimension", "--method", "mle"], ["diagnose"]]
+)
+def test_columns_of_other_units_are_told_by_name(birds: Path, words: list[str]) -> None:
+    code, text = run(words[0], str(birds), *words[1:])
+    assert code == 0
+    assert text.count("'mass' spreads") == 1
+    assert words == ["diagnose"] or "use --standardize unit" in text
+
+
 def test_classes_of_three_columns_need_no_number_of_dimensions(birds: Path) -> None:
     lines = birds.read_text().splitlines()
     birds.write_text("\n".join([f"{lines[0]},kind", *(f"{line},{'ab'[i % 2]}" for i, line in enumerate(lines[1:]))]))

@@ -71,7 +71,7 @@ def compare(
     Every method runs in a process of its own. One that fails, or takes longer than --budget, is a row with the reason.
     The table goes to standard output, the pictures to --out.
     """
-    from lowfold.cli._data import read_input, reading, refuse_existing, tell
+    from lowfold.cli._data import read_input, reading, refuse_existing, tell, tell_table
     from lowfold.select._compare import compare as run
 
     names, given = _methods(methods), _settings(settings or [])
@@ -82,7 +82,7 @@ def compare(
         aside = [*(label or []), *(truth or []), *([color] if color is not None else [])]
         matrix = metric.startswith("precomputed")
         table = read_input(file, list(dict.fromkeys(aside)), reading(read, standardize), matrix=matrix)
-        tell(table.notices, quiet=quiet)
+        tell_table(table, metric, quiet=quiet)
         known = _known(table, label or [], truth or [], color)
         found = run(
             table.X,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.errors import FileProblem, InvalidInput
+from lowfold._core.errors import FileProblem, InvalidInput, ScaleWarning
 from lowfold.cli._values import parse_settings, parse_value
 from lowfold.methods.registry import entry_of, is_method
 
@@ -68,16 +69,22 @@ def reading(read: Sequence[str] | None, standardize: str) -> dict[str, str]:
     return options if standardize == "none" else options | {"standardize": standardize}
 
 
-def scale_notice(table: Any, model: Any) -> list[str]:
-    """A word where the columns of a table differ in size; not for pictures, spectra, distances."""
+def tell_table(table: Any, metric: Any, *, by_size: bool = True, quiet: bool) -> None:
+    """What the reader decided, and a word where the columns differ in size; not for pictures, spectra, distances.
+
+    To be called where warnings are caught: that of the library, which knows no names and no flags, is not shown then.
+    """
     from lowfold.metrics._scales import BY_SIZE, uneven_columns
 
     pictured = table.point_shape is not None or table.grid_shape is not None or table.X.ndim != 2
-    metric = getattr(model, "metric", "euclidean")
-    if pictured or table.scaling is not None or metric not in BY_SIZE or not model.by_size:
-        return []
-    words = uneven_columns(table.X, table.columns)
-    return [] if words is None else [f"{words}; where their units differ, use --standardize unit"]
+    words = None
+    if not pictured and table.scaling is None and by_size and metric in BY_SIZE:
+        words = uneven_columns(table.X, table.columns)
+    tell(
+        [*table.notices, *([] if words is None else [f"{words}; where their units differ, use --standardize unit"])],
+        quiet=quiet,
+    )
+    warnings.simplefilter("ignore", ScaleWarning)
 
 
 def remember_input(model: Any, table: Any) -> None:

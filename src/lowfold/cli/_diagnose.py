@@ -52,7 +52,7 @@ def diagnose(
         table = read_input(file, label or [], reading(read, standardize), matrix=matrix)
         tell(table.notices, quiet=quiet)
         found = find(
-            table.X,
+            table.X if hasattr(table.X, "tocsr") else table,  # with the names of its columns
             n_neighbors=n_neighbors,
             n_components=n_components,
             metric=metric,

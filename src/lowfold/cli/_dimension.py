@@ -66,7 +66,7 @@ def dimension(
     draws the curves behind the values.
     """
     from lowfold._core.config import config_context
-    from lowfold.cli._data import carried, read_input, reading, refuse_existing, tell, write_output
+    from lowfold.cli._data import carried, read_input, reading, refuse_existing, tell, tell_table, write_output
     from lowfold.cli._embed import _check_picture
     from lowfold.cli._errors import told_once
     from lowfold.dimension._estimate import Estimates
@@ -77,7 +77,7 @@ def dimension(
         _check_picture(out)
         matrix = metric.startswith("precomputed")
         table = read_input(file, label or [], reading(read, standardize), matrix=matrix)
-        tell(table.notices, quiet=quiet)
+        tell_table(table, metric, quiet=quiet)
         found = []
         for name in names:
             start = time.perf_counter()

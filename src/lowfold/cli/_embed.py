@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from lowfold._core.config import config_context
-from lowfold._core.errors import FileProblem, InvalidInput, ScaleWarning
+from lowfold._core.errors import FileProblem, InvalidInput
 from lowfold.cli._blocks import embed_blocks, in_blocks
 from lowfold.cli._data import (
     carried,
@@ -23,8 +22,8 @@ from lowfold.cli._data import (
     reading,
     refuse_existing,
     remember_input,
-    scale_notice,
     tell,
+    tell_table,
     write_output,
 )
 from lowfold.cli._errors import told_once
@@ -96,8 +95,7 @@ def embed(
                 embed_blocks(model, blocks, out, save, overwrite=overwrite, quiet=quiet)
                 return
         table = read_inputs(files, label or [], options, model)
-        tell([*table.notices, *scale_notice(table, model)], quiet=quiet)
-        warnings.simplefilter("ignore", ScaleWarning)  # said already, in the words of the command line
+        tell_table(table, getattr(model, "metric", "euclidean"), by_size=model.by_size, quiet=quiet)
         shown = {} if plot is None else colouring(table, color)
         start = time.perf_counter()
         Y = model.fit(table.X, next(iter(table.labels.values()), None)).embedding_

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,8 @@ Distance = Callable[[Floats, Floats], Floats]
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Dataset:
     """Points sampled from a known shape, with the truth that an embedding should recover. All arrays are read-only.
+
+    It may be passed where X is asked for.
 
     Attributes
     ----------
@@ -53,6 +56,14 @@ class Dataset:
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of X."""
+        return tuple(self.X.shape)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.X, dtype=dtype, copy=copy) if copy else np.asarray(self.X, dtype=dtype)
 
     def __repr__(self) -> str:
         return f"Dataset({self.name!r}, {self.X.shape[0]} points in R^{self.X.shape[1]}, d={self.intrinsic_dim})"

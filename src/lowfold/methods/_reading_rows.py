@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
+from lowfold._core.errors import InvalidInput
 from lowfold._core.types import AnyFloats
+from lowfold.datasets._file_table import Table, numbered
 
 FLOATS = [np.float64, np.float32]
 
@@ -26,6 +29,9 @@ def read_rows(
     `finite`: every value is; "allow-nan" lets gaps pass, False anything. `sparse` allows CSR, `nd` samples of several
     axes. What is refused is refused in scikit-learn's words.
     """
+    if isinstance(X, Table):
+        rest = {"reset": reset, "least": least, "finite": finite, "sparse": sparse, "nd": nd}
+        return _of_table(model, X, rest)
     rows = _plain(X, least, finite, nd) if type(X) is np.ndarray else None
     if rows is not None and _agree(model, rows, reset):
         return rows
@@ -43,6 +49,24 @@ def read_rows(
             ensure_min_samples=least,
             ensure_all_finite=finite,
         )
+
+
+def _of_table(model: Any, table: Table, rest: dict[str, Any]) -> Any:
+    """Rows of a file that was read: the names of its columns are noted as those of a data frame are, or compared."""
+    known, named = getattr(model, "feature_names_in_", None), table.columns != numbered(len(table.columns))
+    if rest["reset"] or known is None or not named:
+        rows = read_rows(model, table.X, **rest)
+        if rest["reset"] and named:
+            model.feature_names_in_ = np.array(table.columns, dtype=object)
+        return rows
+    if list(known) != table.columns:
+        raise InvalidInput(
+            f"{table.source}: the columns must be those of the fit, in their order: {', '.join(map(str, known))}; got "
+            f"{', '.join(table.columns)}"
+        )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")  # they have been compared
+        return read_rows(model, table.X, **rest)
 
 
 def _plain(X: Any, least: int, finite: bool | str, nd: bool) -> AnyFloats | None:
