@@ -196,8 +196,8 @@ def given_affinities(data: Data, run: Run) -> SparseAffinities:
     pulled[pairs.indices] = True
     if not pulled.all():  # nothing holds it: it flies off, and what is left of the others' distances is rounding
         raise InvalidInput(
-            f"point {int(pulled.argmin())} and {int((~pulled).sum()) - 1} more have no affinity to any other, and nothing "
-            "says where they belong; leave such points out"
+            f"point {int(pulled.argmin())} and {int((~pulled).sum()) - 1} more have no affinity to any other, and "
+            "nothing says where they belong; leave such points out"
         )
     A = csr_array((weights / (2.0 * weights.sum()), pairs.indices, pairs.indptr), shape=(data.n, data.n))
     P = csr_array(A + A.T)
