@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 from scipy.sparse import csr_array
+from scipy.spatial.distance import pdist
 from sklearn import datasets, decomposition
 
 import lowfold
@@ -30,6 +31,16 @@ def test_parts_and_coordinates(seed: int) -> None:
     new = rng.random((5, 10))
     expected = np.array([nnls(model.components_.T, x)[0] for x in new])
     assert np.allclose(model.transform(new), expected)
+
+
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
+def test_parts_have_length_1_so_that_coordinates_are_as_far_apart_as_rows(loss: str) -> None:
+    rng = np.random.default_rng(3)
+    H = np.kron(np.diag([1.0, 5.0, 25.0]), rng.random(4))  # parts that share no column
+    X = rng.gamma(1.0, size=(80, 3)) * (rng.random((80, 3)) < 0.6) @ H  # zeros leave one factorisation alone
+    model = lowfold.NMF(3, beta_loss=loss, tol=1e-6).fit(X)
+    assert np.allclose(np.linalg.norm(model.components_, axis=1), 1)
+    assert np.allclose(pdist(model.embedding_), pdist(X), rtol=0.01, atol=0.01)
 
 
 def test_more_parts_fit_better_and_negative_values_are_refused() -> None:

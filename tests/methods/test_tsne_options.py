@@ -74,6 +74,13 @@ def test_given_affinities_are_used_as_they_are(form: object) -> None:
         model.transform(form(P[:2]))
 
 
+def test_points_without_an_affinity_are_refused() -> None:
+    A = np.ones((12, 12))
+    A[[2, 7]] = A[:, [2, 7]] = 0
+    with pytest.raises(InvalidInput, match=r"2 of \d+ points have no affinity to any other \(the first: 2\)"):
+        lowfold.TSNE(metric="precomputed_affinity").fit(scipy.sparse.csr_array(A))
+
+
 def test_fft_has_one_degree() -> None:
     pytest.importorskip("openTSNE")
     with pytest.raises(InvalidInput, match="one degree of freedom"):

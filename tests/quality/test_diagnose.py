@@ -150,6 +150,23 @@ def test_one_true_shortcut_is_found(seed: int) -> None:
     assert diagnosed("roll", seed)["shortcuts"].verdict == ("yes" if jumps else "no")
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("name", "verdict"), [("plane", "cannot tell"), ("cloud", "cannot tell"), ("roll", "yes")])
+def test_edges_that_noise_lifts_off_the_tangent_planes_are_no_shortcuts(name: str, verdict: str, seed: int) -> None:
+    rng = np.random.default_rng(2100 + seed)
+    made = {
+        "plane": lambda: rng.uniform(-1, 1, (800, 2)),
+        "cloud": lambda: rng.normal(size=(800, 2)),
+        "roll": lambda: datasets.swiss_roll(400, random_state=1 + seed).X,
+    }
+    X = made[name]()
+    spacing = np.median(np.sort(np.linalg.norm(X[:, None] - X[None], axis=2), axis=1)[:, 10])
+    turned = X @ np.linalg.qr(rng.normal(size=(50, 50)))[0][: X.shape[1]]
+    noisy = turned + 0.06 * spacing * rng.normal(size=turned.shape)
+    found = quality.diagnose(noisy, random_state=seed)["shortcuts"]
+    assert found.verdict == verdict, found.saw
+
+
 def test_every_question_has_both_answers_above() -> None:
     names = [finding.name for finding in diagnosed("square", 0)]
     for question in names:

@@ -192,6 +192,13 @@ def given_affinities(data: Data, run: Run) -> SparseAffinities:
     assert isinstance(source, Measured)
     pairs = source.pairs
     weights = 1.0 / pairs.distances
+    pulled = pairs.counts > 0
+    pulled[pairs.indices] = True
+    if not pulled.all():  # nothing holds it: it flies off, and what is left of the others' distances is rounding
+        raise InvalidInput(
+            f"{int((~pulled).sum())} of {data.n} points have no affinity to any other (the first: {pulled.argmin()}), "
+            "so that nothing says where they belong; leave them out"
+        )
     A = csr_array((weights / (2.0 * weights.sum()), pairs.indices, pairs.indptr), shape=(data.n, data.n))
     P = csr_array(A + A.T)
     P.sort_indices()

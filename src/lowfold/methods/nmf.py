@@ -66,12 +66,13 @@ class NMF(AllComponents, Seeded, LinearMethod):
 
     Parts can only be added, never subtracted, so they tend to be local (parts of faces, topics of texts).
     Coordinate descent, extrapolated, finds H from singular vectors; the coordinates of any row, old or new, are its
-    least squares solution with y >= 0, which is unique up to H and found exactly. X must not be negative.
+    least squares solution with y >= 0, which is unique up to H and found exactly. X must not be negative. Without
+    penalties nothing says how long a part is: each has length 1, so that a coordinate counts as much as it moves a row.
 
     Attributes
     ----------
     embedding_ : array (n, n_components), y >= 0 (natural)
-    components_ : array (n_components, D), H >= 0
+    components_ : array (n_components, D), H >= 0, rows of length 1 without penalties
     reconstruction_error_ : float, ||X - Y H||_F
     n_components_, n_iter_ : int
 
@@ -137,9 +138,9 @@ class NMF(AllComponents, Seeded, LinearMethod):
             H, steps, left = lowered(rows, H, tol=self.tol, max_iter=self.max_iter)
         if left > AT_REST * self.tol:
             self._tell(left)
-        there = NonnegativeRow(H)
+        there = NonnegativeRow(H / _lengths(H)[:, None])
         total, products, squares = rows.fold(_coordinate_sums, added, there, jobs_of(rows, run))
-        extra = _attributes(H, float(np.sqrt(squares)), steps, rows.dtype)
+        extra = _attributes(there.H, float(np.sqrt(squares)), steps, rows.dtype)
         normal = normal_map_of(total, products, n, self.normalization)
         return Fit(np.empty((0, len(H))), None, None, there, there, extra, normal=normal, keeps_rows=False)
 
@@ -162,7 +163,8 @@ class NMF(AllComponents, Seeded, LinearMethod):
             else:
                 W, H, steps = divergent_factors(A, W, H, beta, tol=self.tol, progress=progress, **options)
         if self.alpha_W == 0 and self.alpha_H == 0:
-            return W, H * size, steps
+            lengths = _lengths(H)
+            return W * (lengths * size), H / lengths[:, None], steps
         self._tell_empty(H)
         return W * np.sqrt(size), H * np.sqrt(size), steps
 
@@ -215,6 +217,12 @@ def _attributes(H: Floats, error: float, steps: int, dtype: Any) -> dict[str, An
         "reconstruction_error_": error,
         "n_iter_": steps,
     }
+
+
+def _lengths(H: Floats) -> Floats:
+    """Of the parts; 1 of an empty one."""
+    lengths = np.linalg.norm(H, axis=1)
+    return np.where(lengths > 0, lengths, 1.0)
 
 
 def _coordinate_sums(block: AnyFloats, start: int, there: NonnegativeRow, jobs: int | None) -> Any:

@@ -163,18 +163,21 @@ def shortcuts(view: NeighborhoodView) -> Finding:
     edges = f"of all {len(view.detours) * view.k} neighbours"
     worst = float(view.detours[:, : view.k].max())
     reach = f"none up to {safe} neighbours" if all_safe else f"the first of that kind is to neighbour {safe + 1}"
-    apart = f"{DETOUR:g} times farther apart along the data (worst {worst:.1f})"
+    apart = f"{view.detour:g} times farther apart along the data (worst {worst:.1f})"
     saw = f"{edges} {view.shortcuts} are {apart}; {reach}"
     if not np.isnan(shrinking):
         saw += f"; far geodesics are up to {shrinking:.2f} times shorter than with {view.fewer} neighbours"
     if view.shortcuts == 0 and share > BLURRED:
         hidden = f"{share:.0%} of the edges leave the tangent planes of both ends: noise hides which are shortcuts"
-        advice = f"to be safe: use n_neighbors of at most {view.fewer}" if shrinking > SHRUNK[1] else ""
+        advice = f"to be safe: use n_neighbors of at most {view.fewer}" if shrinking > view.shrunk else ""
         return Finding("shortcuts", "cannot tell", shrinking, f"{hidden}; {saw}", advice=advice)
-    if view.shortcuts == 0 and not shrinking > SHRUNK[1]:
-        verdict = "cannot tell" if shrinking > SHRUNK[0] else "no"
+    if view.shortcuts == 0 and not shrinking > view.shrunk:
+        perhaps = shrinking > SHRUNK[0] or worst > DETOUR
+        if worst > DETOUR:
+            saw += "; noise leaves gaps in the tangent planes that ways of such a length go around"
+        verdict = "cannot tell" if perhaps else "no"
         return Finding("shortcuts", verdict, 0.0, saw, advice="" if all_safe else f"keep n_neighbors at most {safe}")
-    if shrinking > SHRUNK[1]:
+    if shrinking > view.shrunk:
         safe = min(safe, view.fewer)
     return Finding(
         "shortcuts",

@@ -19,7 +19,7 @@ from lowfold.graph._search import nearest
 from lowfold.graph._source import Pairs, Points
 from lowfold.graph._types import Graph
 from lowfold.quality._geodesic_rank import reference_graph
-from lowfold.quality._neighborhood_view import BASE, FEWEST, SHRUNK, NeighborhoodView, _source
+from lowfold.quality._neighborhood_view import BASE, FEWEST, NeighborhoodView, _source
 from lowfold.quality._ranks import NeighborRanks, neighbor_ranks
 from lowfold.select._candidates import Grid
 from lowfold.select._types import Curve
@@ -258,7 +258,7 @@ def _against(sample: Sample, k: int) -> str:
     if k > view.safe:
         return f"it has shortcuts, from neighbour {view.safe + 1} on"
     factor = _shorter(sample, graph)
-    return f"it has shortcuts: far geodesics are {factor:.1f} times shorter" if factor > SHRUNK[1] else ""
+    return f"it has shortcuts: far geodesics are {factor:.1f} times shorter" if factor > view.shrunk else ""
 
 
 def _shorter(sample: Sample, graph: Graph) -> float:
