@@ -179,3 +179,12 @@ def test_edges_beside_a_bend_do_not_hide_those_behind(seed):
     assert true > 100
     assert found >= 0.9 * true
     assert false == 0
+
+
+@pytest.mark.parametrize("seed", [1, 7])
+def test_an_edge_with_a_short_way_over_edges_that_cross_gaps_is_none(seed):
+    """A wavy sheet with noise a sixth of its edges: some are long ways only while those across gaps are left out."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.uniform(0, 1, (2, 1000))
+    X = np.column_stack([x, y, 0.1 * np.sin(6 * np.pi * x)]) + rng.normal(0, 0.007, (1000, 3))
+    assert len(find_shortcuts(_neighbors(X, 8).union(), X)) == 0

@@ -136,3 +136,11 @@ def test_fields_of_flat_data_tell_places(seed: int) -> None:
     assert (1 - left.var(axis=0) / P.var(axis=0)).min() > 0.7
     with pytest.warns(AccuracyWarning, match="select='independent'"):
         lowfold.VectorDiffusionMaps(2, tangent_dim=2, select="leading").fit(X)
+
+
+def test_density_of_twenty_to_one_is_taken_out_of_many_points() -> None:
+    rng = np.random.default_rng(2013)
+    angle = 2 * np.pi * rng.random(30_000)
+    angle = angle[rng.random(30_000) < np.where(np.cos(angle) > 0, 1.0, 0.05)][:6000]
+    model = lowfold.DiffusionMaps(2).fit(np.column_stack([np.cos(angle), np.sin(angle)]))
+    assert angle_error(model.embedding_, angle) < 0.08

@@ -134,21 +134,22 @@ def _doubts(graph: Graph, spared: Floats, run: Run) -> tuple[Mask, Ints, NDArray
 
 
 def _confirmed(graph: Graph, found: Ints, X: AnyFloats | None, d: int, run: Run) -> Ints:
-    """Those of the found entries that have a way without all of them, and a long one.
+    """Those of the found entries that leave the tangent planes, and have a way without all of them, and a long one.
 
-    Setting aside all doubtful edges lengthens ways in thin places too; this puts back those that are in order.
+    Setting aside all doubtful edges lengthens ways in thin places too; this puts back those that are in order, and over
+    those that cross a gap of the sample others may have a short way.
     """
     kept = np.ones(len(graph.indices), dtype=bool)
     while len(found):
         kept[:] = True
         kept[found] = kept[mirrored(graph, found)] = False
         still = long_way(graph, kept, found, BLIND if X is None else SURE, run)
+        if still.all() and X is not None:
+            still = steep(graph, kept, X, found, d)
         if still.all():
-            break
+            return within_pieces(graph, kept, found, run)
         found = found[still]
-    if len(found) == 0:
-        return found
-    return within_pieces(graph, kept, found if X is None else found[steep(graph, kept, X, found, d)], run)
+    return found
 
 
 def _beyond_doubt(graph: Graph, share: Floats) -> tuple[Mask, Ints, Ints]:

@@ -41,6 +41,9 @@ PATCH = 20  # points of a neighbourhood in which gradients are compared
 # Of the variance of a leading coordinate, what others must tell to replace it: those that lost something told 0.24 to
 # 0.97, the rest 0.98 and more, on the half of the surfaces that this was set on.
 KEPT = 0.975
+# Below this pairs differ that tell KEPT of each other. Leading ones as even as EVEN (a cosine is 1/2) then told as much
+# of the surface or 0.06 of R^2 more than the others, 12 of 12 times; above it they are one pair, drawn in two ways.
+ALIKE, EVEN = 0.996, 0.4
 LOOSER = 0.05  # of the variance: combinations that the earlier coordinates tell so much more of are not independent
 ENOUGH_TO_TELL = 500  # points: of fewer, neighbourhoods are so wide that coordinates which are right seem uneven
 FLAT = 0.9  # of the variance of neighbourhoods in d directions: less, and the data are no surface with d coordinates
@@ -184,19 +187,28 @@ class _Asked:
         patches = _patches(self.data)
         V, e = fit.coordinates / factor, self.energies(values)
         W = independent(V, e, patches, self.d, _extents(self.data, patches), self.zeta, subspace)
-        if self._loses(V @ W, V[:, : self.d]):
+        if self._loses(V[:, : self.d], V @ W, patches):
             W = np.eye(m, self.d)
         return _Chosen(fit, W, factor, _mixture(V @ W, (W**2).T @ e, self.data, doubt, run))
 
-    def _loses(self, Y: Floats, leading: Floats) -> bool:
-        """Whether coordinates Y tell less than the leading ones: they repeat each other more, as at a sharp bend, which
-        has uneven gradients, or a leading one that tells something new cannot be told from them.
+    def _loses(self, leading: Floats, Y: Floats, patches: Ints) -> bool:
+        """Whether coordinates Y tell less than the leading ones, as far as can be seen by predicting each from others.
+
+        They repeat each other more, as at a sharp bend, which has uneven gradients; or a leading one that tells
+        something new cannot be told from them; or the leading ones are new and even, and differ from them: each tells
+        most of the others, not all.
         """
-        told = dependence(leading, self.run)
-        if dependence(Y, self.run).max() > told.max() + LOOSER:
+        told, run = dependence(leading, self.run), self.run
+        if dependence(Y, run).max() > told.max() + LOOSER:
             return True
         own = np.setdiff1d(np.flatnonzero(told <= NEWS), held_columns(leading))
-        return bool(len(own)) and float(told_of(leading[:, own], Y, self.run).min()) < KEPT
+        if len(own) == 0:
+            return False
+        kept = float(told_of(leading[:, own], Y, run).min())
+        if kept < KEPT or len(own) < self.d or evenness(leading, patches, _extents(self.data, patches)).min() < EVEN:
+            return kept < KEPT
+        back = float(told_of(Y, leading, run).min())
+        return back >= KEPT and min(kept, back) < ALIKE
 
 
 def _mixture(Y: Floats, energies: Floats, data: Connected, doubt: Doubt, run: Run) -> _Mixture | None:
