@@ -24,7 +24,7 @@ from lowfold.spectral._doors import smallest
 
 SHARE = 0.3  # a direction is repaired where that costs less than this share of scaling all weights
 REPAIRS = 10  # rounds of repairs: one lifts its directions, and may lower others
-LIFT = 2.0  # of what a direction lacks: what lifts one lowers others; once as much takes two to four times as many rounds
+LIFT = 2.0  # of what a direction lacks: what lifts one lowers others; by 1.0 it takes two to four times the rounds
 LESS = 1 - 1e-5  # of the bound: a repair that lowers it by less ends them
 LOW = 1 - 1e-5  # eigenvalues below lack something; scaling all weights by the rest costs next to nothing
 EIGEN_TOL = 1e-3  # of the eigenvectors: the residual is taken off the value, so the bound holds whatever it is

@@ -5,8 +5,8 @@
     gradient  2 (L_w - I) Y         Hessian  V -> 2 (L_w - I) V + 4 E' diag(h_e (u_e . (EV)_e)) U,   U = E Y
 
 The preconditioner of a column is the diagonal block of the Hessian: the graph Laplacian with weights 2 w_e + 4 h_e
-u_ec^2; columns of little stretch share that of their mean. They are factored once in a few steps. The step length along a
-direction minimises a quartic exactly.
+u_ec^2; columns of little stretch share that of their mean. They are factored once in a few steps. The step length
+along a direction minimises a quartic exactly.
 """
 
 from __future__ import annotations
@@ -218,8 +218,7 @@ def _best_size(E: csr_array, s: Floats, Y: Floats, penalty: Penalty) -> tuple[Fl
 
 
 def _laplacians(E: csr_array, Et: csr_array, U: Floats, w: Floats, h: Floats) -> Precondition:
-    """Factored Laplacians, of which columns that stretch pairs little share one; where a factor would be too large, the
-    diagonals instead."""
+    """Factored Laplacians; columns that stretch pairs little share one. Diagonals where a factor is too large."""
     n = E.shape[1]
     floor = COUPLED * float(np.abs(w).mean() + h.mean()) + NO_DIVISOR
     base = 2.0 * np.maximum(w, 0.0) + floor
