@@ -97,7 +97,8 @@ def _mapped(source: Points, Q: NDArray[np.floating], limit: Floats, itself: bool
     F = source.features()
     F, G, exponent = safe_range(F, F if itself else source.features(Q))
     unfinish, finish = source.metric.unfinish, source.metric.finish
-    reach = np.ldexp(limit if unfinish is None else np.asarray(unfinish(limit), dtype=np.float64), -exponent)
+    with np.errstate(over="ignore"):  # a radius beyond float64 reaches all points
+        reach = np.ldexp(limit if unfinish is None else np.asarray(unfinish(limit), dtype=np.float64), -exponent)
     if run.device != "cpu":
         from lowfold.graph._on_device import within_on
 
@@ -144,7 +145,9 @@ def _product_candidates(F: AnyFloats, G: AnyFloats, reach: Floats, run: Run) -> 
     Fc, Gc = F - centre, G - centre
     norms, query_norms = np.einsum("ij,ij->i", Fc, Fc), np.einsum("ij,ij->i", Gc, Gc)
     c = 2.0 * (F.shape[1] + 8) * float(np.finfo(F.dtype).eps)
-    limit = reach**2 * (1 + WIDENED) + c * (norms + np.max(query_norms, initial=0.0))
+    with np.errstate(over="ignore"):  # as above
+        squared = reach**2
+    limit = squared * (1 + WIDENED) + c * (norms + np.max(query_norms, initial=0.0))
     parts = block_slices(len(G), 1024)
     found: list[tuple[Ints, Ints]] = [None] * len(parts)  # type: ignore[list-item]
 

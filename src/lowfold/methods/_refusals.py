@@ -6,6 +6,7 @@ scikit-learn reads X; its refusals are told again here. Its checks of estimators
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,7 +22,7 @@ FEW = r"(\d+) (sample|feature)\(s\) (\(shape=.*?\)) while a minimum of (\d+) is 
 @contextmanager
 def refused_in_words(X: Any) -> Iterator[None]:
     """Refuse what scikit-learn would read as something else, and tell what it refuses while X is read."""
-    for refuse in (_not_two_axes, _masked, _dates):
+    for refuse in (_not_two_axes, _masked, _same_names, _dates):
         refuse(X)
     try:
         yield
@@ -54,6 +55,15 @@ def _masked(X: Any) -> None:
             f"X is a masked array, and {hidden:,} of its {X.size:,} values are masked; fill them, X.filled(value), or "
             "pass X.filled(np.nan) to EMPCA, which fits rows with gaps"
         )
+
+
+def _same_names(X: Any) -> None:
+    """scikit-learn refuses them since 1.9, in the words of another package; columns are found by name."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        counts = Counter(X.columns)
+        if twice := [name for name, count in counts.items() if count > 1]:
+            names = ", ".join(map(repr, twice))
+            raise InvalidInput(f"X has several columns named {names}; give each its own name, or pass X.to_numpy()")
 
 
 def _dates(X: Any) -> None:

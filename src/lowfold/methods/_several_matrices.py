@@ -34,6 +34,8 @@ def read_stack(X: Any, kind: str, *, square: bool) -> AnyFloats:
     in_memory(X)
     try:
         A = np.array(X)
+        if A.dtype.kind == "c":
+            raise InvalidInput("X holds complex numbers, and dissimilarities are real; np.abs(X) has their sizes")
         A = A if A.dtype == np.float32 else A.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput(

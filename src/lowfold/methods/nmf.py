@@ -172,6 +172,13 @@ class NMF(AllComponents, Seeded, LinearMethod):
         """Of W and of H, as X / size has to have them, so that both factors times the root of `size` are those of X."""
         root, loss = np.sqrt(size), size ** _beta(self.beta_loss)  # by which the factors and the loss are smaller
         plain = _penalty(self.alpha_W * D, self.l1_ratio), _penalty(self.alpha_H * n, self.l1_ratio)
+        if not loss > 0:
+            if self.alpha_W or self.alpha_H:
+                raise InvalidInput(
+                    f"the largest value of X is {size:.3g}, whose loss is 0 in float64, so that penalties have nothing "
+                    "to be weighed against; multiply X, or leave alpha_W and alpha_H at 0"
+                )
+            return plain
         of_W, of_H = (Penalty(p.l1 * root / loss, p.l2 * size / loss) for p in plain)
         return of_W, of_H
 

@@ -76,7 +76,8 @@ def _several_units(X: AnyFloats) -> bool:
     """Whether one column has no value below ten times all of another, each of one sign, and columns are no bands."""
     if X.ndim != 2 or not 2 <= X.shape[1] < SERIES or len(X) < 3:
         return False
-    low, high, spread = X.min(axis=0), X.max(axis=0), np.std(X, axis=0, dtype=np.float64)
+    low, high = (np.asarray(end, dtype=np.float64) for end in (X.min(axis=0), X.max(axis=0)))
+    spread = np.std(X, axis=0, dtype=np.float64)
     least = np.maximum(low, -high)  # below 0 where a column has both signs
     beyond = least[:, None] > UNEVEN * np.maximum(high, -low)
     apart = beyond & (spread[:, None] > UNEVEN * spread) & (spread > 0) & (least > 0)

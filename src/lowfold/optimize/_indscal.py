@@ -33,20 +33,21 @@ def individual_scaling(B: Floats, X: Floats, *, max_iter: int = 500, tol: float 
     x d matrices gives the answer where the model is exact. Alternating least squares (left factor, right factor,
     weights) then polishes it, until the share explained rises by less than `tol`.
     """
-    size = np.einsum("kij,kij->k", B, B)
+    size = np.array([float(np.vdot(Bk, Bk)) for Bk in B])
     total = float(size.sum()) or 1.0
     inner = np.linalg.pinv(X)
-    X = X @ joint_diagonaliser(np.einsum("ai,kij,bj->kab", inner, B, inner, optimize=True))
-    W, history = _weights(B, X), []
+    X = X @ joint_diagonaliser(np.asarray(inner @ np.asarray(B @ inner.T)))
+    BX = B @ X
+    (W, _), history = _weights(BX, X), []
     best = np.inf
     for _ in range(max_iter):
-        left = _factor(B, X, W)
-        candidate = _balanced(left, X)
-        candidate_W = _weights(B, candidate)
-        loss = float(_losses(B, candidate, candidate_W).sum()) / total
+        candidate = _balanced(_factor(BX, X, W), X)
+        candidate_BX = B @ candidate
+        candidate_W, gained = _weights(candidate_BX, candidate)
+        loss = float((size - gained).sum()) / total
         if loss > best:
             break
-        X, W = candidate, candidate_W
+        X, W, BX = candidate, candidate_W, candidate_BX
         history.append(1.0 - loss)
         if best - loss <= tol:
             break
@@ -60,10 +61,10 @@ def individual_scaling(B: Floats, X: Floats, *, max_iter: int = 500, tol: float 
     return Individual(X, W, 1.0 - losses / np.where(size > 0, size, 1.0), np.array(history))
 
 
-def _factor(B: Floats, Z: Floats, W: Floats) -> Floats:
-    """The left factor A that minimises sum_k ||B_k - A diag(w_k) Z'||^2."""
+def _factor(BZ: Floats, Z: Floats, W: Floats) -> Floats:
+    """The left factor A that minimises sum_k ||B_k - A diag(w_k) Z'||^2, from all B_k Z."""
     gram = (Z.T @ Z) * (W.T @ W)
-    right = np.einsum("kij,ja,ka->ia", B, Z, W, optimize=True)
+    right = (BZ * W[:, None, :]).sum(axis=0)
     return np.asarray(np.linalg.lstsq(gram, right.T, rcond=ROUNDING)[0].T)
 
 
@@ -74,17 +75,20 @@ def _balanced(A: Floats, Z: Floats) -> Floats:
     return np.asarray((A * scale + Z) / 2)
 
 
-def _weights(B: Floats, X: Floats) -> Floats:
-    """w_k >= 0 that minimises ||B_k - X diag(w_k) X'||^2, matrix by matrix."""
-    from scipy.optimize import nnls
-
+def _weights(BX: Floats, X: Floats) -> tuple[Floats, Floats]:
+    """w_k >= 0 that minimises ||B_k - X diag(w_k) X'||^2, and by how much that is below ||B_k||^2, from all B_k X."""
     gram = (X.T @ X) ** 2
-    right = np.einsum("kij,ia,ja->ka", B, X, X, optimize=True)
+    right = np.einsum("kia,ia->ka", BX, X)
     values, vectors = stacked_eigh(gram)
     kept = values > DEPENDENT * max(float(values.max(initial=0.0)), NO_DIVISOR)
-    root = np.sqrt(np.where(kept, values, 0.0))[:, None] * vectors.T
-    target = np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)[:, None] * (vectors.T @ right.T)
-    return np.stack([nnls(root, column)[0] for column in target.T])
+    W = right @ (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+    if not (W >= 0).all():
+        from scipy.optimize import nnls
+
+        root = np.sqrt(np.where(kept, values, 0.0))[:, None] * vectors.T
+        target = np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)[:, None] * (vectors.T @ right.T)
+        W = np.stack([nnls(root, column)[0] for column in target.T])
+    return W, 2.0 * np.sum(W * right, axis=1) - np.einsum("ka,ab,kb->k", W, gram, W)
 
 
 def _losses(B: Floats, X: Floats, W: Floats) -> Floats:

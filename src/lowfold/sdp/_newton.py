@@ -4,8 +4,9 @@
 
     gradient  2 (L_w - I) Y         Hessian  V -> 2 (L_w - I) V + 4 E' diag(h_e (u_e . (EV)_e)) U,   U = E Y
 
-Each column has its own preconditioner, the diagonal block of the Hessian: the graph Laplacian with weights
-2 w_e + 4 h_e u_ec^2. It is factored once in a few steps. The step length along a direction minimises a quartic exactly.
+The preconditioner of a column is the diagonal block of the Hessian: the graph Laplacian with weights 2 w_e + 4 h_e
+u_ec^2; columns of little stretch share that of their mean. They are factored once in a few steps. The step length
+along a direction minimises a quartic exactly.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from scipy.sparse import csc_array, csr_array, eye_array
 
 from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.stacks import stacked_eigh
-from lowfold._core.types import Floats
+from lowfold._core.types import Floats, Ints
 from lowfold.spectral._factor import count_fill
 
 Precondition = Callable[[Floats], Floats]
@@ -34,6 +35,9 @@ SCALINGS = 60  # steps for the size; bisection alone would halve a bracket down 
 # where no pair pulls. GROUND, of the largest diagonal entry, does the same for the constant, which is projected out
 # afterwards.
 COUPLED, GROUND = 1e-6, 1e-7
+# Of the stretch of pairs over all columns: one with less shares its preconditioner, which then takes a factor less for
+# each and hardly more products: 0.01 to 0.05 take about the same time.
+ALONE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,13 +218,17 @@ def _best_size(E: csr_array, s: Floats, Y: Floats, penalty: Penalty) -> tuple[Fl
 
 
 def _laplacians(E: csr_array, Et: csr_array, U: Floats, w: Floats, h: Floats) -> Precondition:
-    """One factored Laplacian per column; the diagonal instead where a factor would be too large."""
-    n, r = E.shape[1], U.shape[1]
+    """Factored Laplacians; columns that stretch pairs little share one. Diagonals where a factor is too large."""
+    n = E.shape[1]
     floor = COUPLED * float(np.abs(w).mean() + h.mean()) + NO_DIVISOR
     base = 2.0 * np.maximum(w, 0.0) + floor
-    matrices = [csr_array(Et @ E.multiply((base + 4.0 * h * U[:, k] ** 2)[:, None]).tocsr()) for k in range(r)]
+    stretch = 4.0 * h[:, None] * U**2
+    groups = _sharing(stretch)
+    matrices = [csr_array(Et @ E.multiply((base + stretch[:, k].mean(axis=1))[:, None]).tocsr()) for k in groups]
     if not count_fill(matrices[0]).feasible:
-        inverse = 1.0 / np.column_stack([matrix.diagonal() for matrix in matrices])
+        inverse = np.empty((n, U.shape[1]))
+        for k, matrix in zip(groups, matrices):
+            inverse[:, k] = 1.0 / matrix.diagonal()[:, None]
         return lambda R: _centred(inverse * R)
     from scipy.sparse.linalg import splu
 
@@ -236,6 +244,17 @@ def _laplacians(E: csr_array, Et: csr_array, U: Floats, w: Floats, h: Floats) ->
     ]
 
     def precondition(R: Floats) -> Floats:
-        return _centred(np.column_stack([factors[k].solve(np.ascontiguousarray(R[:, k])) for k in range(r)]))
+        out = np.empty_like(R)
+        for k, factor in zip(groups, factors):
+            out[:, k] = factor.solve(np.asfortranarray(R[:, k]))
+        return _centred(out)
 
     return precondition
+
+
+def _sharing(stretch: Floats) -> list[Ints]:
+    """Columns in groups: those with a large share of the stretch alone, the others together."""
+    size = stretch.sum(axis=0)
+    large = size >= ALONE * size.sum()
+    groups = [np.array([k]) for k in np.flatnonzero(large)]
+    return groups if large.all() else [*groups, np.flatnonzero(~large)]
