@@ -243,3 +243,34 @@ def test_exaggeration_falls_to_one_and_the_learning_rate_rises_with_it() -> None
     seen = [exaggeration_at(t, 16.0, 250) for t in (1, 250, 275, 300, 350, 900)]
     assert np.allclose(seen, [16, 16, 8, 4, 1, 1])
     assert exaggeration_at(1, 16.0, 0) == exaggeration_at(1, 1.0, 250) == 1.0
+
+
+def test_exponentials_of_whole_strips() -> None:
+    from lowfold.optimize._neighbor_loops import _exponentials
+
+    x = np.concatenate([[0.0], np.random.default_rng(4).exponential(6, 3000), np.linspace(0, 708, 3001)])
+    found, room = x.copy(), np.empty_like(x)
+    _exponentials(found, room, room.view(np.int64))
+    assert np.abs(found / np.exp(-x) - 1).max() < 3 * np.finfo(np.float64).eps
+    assert found[0] == 1.0
+    beyond = np.array([800.0, 1e300, np.inf, np.nan])
+    _exponentials(beyond, room[:4], room[:4].view(np.int64))
+    assert (beyond[:3] == 0).all()
+    assert np.isnan(beyond[3])
+
+
+@pytest.mark.parametrize("size", [0.1, 3.0, 60.0])
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("joint", [True, False])
+def test_loops_of_many_points_agree_with_panels(
+    joint: bool, d: int, size: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, P = affinities(300, 5)
+    Y = size * np.random.default_rng(6).normal(size=(300, d))
+    panels, loops = (GaussianCost(DenseAffinities.held(P), joint=joint) for _ in range(2))
+    wanted, value = panels.gradient(Y), panels.value(Y)
+    monkeypatch.setattr("lowfold.optimize._neighbor.FEW", 10)
+    assert loops.P.panels is None
+    found = loops.gradient(Y)
+    assert np.abs(found - wanted).max() < 1e-10 * np.abs(wanted).max()
+    assert loops.value(Y) == pytest.approx(value, rel=1e-10)

@@ -14,7 +14,7 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._cuda import active
 from lowfold.methods._fit import Data
-from lowfold.methods._neighbor_affinity import HELD
+from lowfold.methods._neighbor_affinity import is_held
 from lowfold.methods._neighbor_embedding import FEW, NeighborEmbedding
 from lowfold.methods._stages import FLOAT, Stage, Stages
 from lowfold.optimize._momentum import LOOK, Layout, Schedule, momentum_descent
@@ -47,7 +47,7 @@ class GaussianEmbedding(NeighborEmbedding):
     def _directed(self, n: int) -> bool:
         usual = self.momentum is None and self.learning_rate == "auto" and self.gains and self.early_exaggeration == 1
         random = isinstance(self.init, str) and self.init == "random"
-        return bool(usual and random and FEW < n <= HELD and active(Run()) is None)
+        return bool(usual and random and n > FEW and is_held(n) and active(Run()) is None)
 
     def _most_steps(self, n: int) -> int:
         return LOOK + AFTER.max_iter if self.max_iter is None and self._directed(n) else super()._most_steps(n)

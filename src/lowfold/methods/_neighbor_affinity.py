@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.memory import fits
 from lowfold._core.operators import SparseOperator
 from lowfold._core.parallel import block_slices, run_blocks
 from lowfold._core.rounding import NO_DIVISOR
@@ -34,7 +35,9 @@ from lowfold.optimize._stress import Computed, PairTerms
 from lowfold.spectral._doors import largest
 
 EXACT = 1_000  # points up to which t-SNE takes P of all pairs: reading so large a P in each step takes the time
-HELD = 4_096  # points up to which P is one block in memory; beyond, its strips are made when they are needed
+# Points up to which P is one block in memory in any case, and where COPIES of it fit the budget (P, the factor of its
+# Laplacian, strips). Beyond, its strips are made in each step, which takes longer than all else in it.
+HELD, MOST_HELD, COPIES = 4_096, 10_000, 4
 ROWS = 256  # of distances to all points that are worked on at a time
 PERPLEXITY = 30.0  # the default, in the middle of the 5 to 50 of van der Maaten & Hinton (2008)
 # Spread of the first layout: their N(0, 1e-4 I), and principal components in the size that Kobak & Berens (2019)
@@ -43,6 +46,11 @@ PERPLEXITY = 30.0  # the default, in the middle of the 5 to 50 of van der Maaten
 RANDOM, PRINCIPAL, EMPTY = 1e-2, 1e-4, 1e-9
 LANDMARKS = 500  # points that a classical start is computed from where distances are made anew in every pass
 PER_PERPLEXITY = 3  # neighbours kept for each unit of perplexity: the rest has a probability below 1e-3 or so
+
+
+def is_held(n: int) -> bool:
+    """Whether P of n points is one block in memory."""
+    return n <= HELD or (n <= MOST_HELD and fits(8.0 * COPIES * n * n))
 
 
 def resolve_perplexity(perplexity: Any, n: int) -> Any:
@@ -136,7 +144,7 @@ def dense_affinities(data: Data, perplexity: float, kind: str, run: Run) -> Dens
         """P[part]: rows, which are columns too because P is symmetric."""
         return np.asarray(scale * joined_probabilities(rows(part), part, widths))
 
-    held = _hold(strip, n, run) if n <= HELD else None
+    held = _hold(strip, n, run) if is_held(n) else None
     if kind != "sum":
         parts = block_slices(n, ROWS)
         source = (lambda part: held[part]) if held is not None else strip
@@ -180,7 +188,7 @@ def several_dense(data: Data, perplexities: Floats, kind: str, run: Run) -> Dens
         width = part.stop - part.start
         return np.asarray(sum(block[:, at : at + width] for block, at in blocks) / len(blocks)), 0
 
-    if data.n <= HELD:
+    if is_held(data.n):
         return DenseAffinities.held(columns(slice(0, data.n))[0], n_jobs=run.n_jobs, device=run.device)
     entropy = sum(float(row_entropy(columns(part)[0]).sum()) for part in block_slices(data.n, ROWS))
     return DenseAffinities(data.n, columns, entropy, run.n_jobs, run.device)

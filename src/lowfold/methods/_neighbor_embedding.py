@@ -34,6 +34,7 @@ from lowfold.methods._losses import Lowered
 from lowfold.methods._neighbor_affinity import (
     HELD,
     ROWS,
+    is_held,
     layout_start,
     mean_probabilities,
     neighbor_count,
@@ -94,7 +95,7 @@ def _stages(method: Any, data: Data) -> list[Stage]:
     if way != "exact":
         words = f"sparse, {k} nearest neighbours"
         affinities = Stage("affinities", words, 100.0 * n * k, 30.0 * n * k, searched)
-    elif data.n <= HELD:
+    elif is_held(data.n):
         affinities = Stage("affinities", f"{data.n} x {data.n}, one block", size + strips, size, held)
     else:
         words = "all pairs, in strips made anew in each step"
@@ -176,7 +177,7 @@ class NeighborEmbedding(Distances, Seeded, Method):
         Int(1),
         Null("1,000; fewer beyond 500 points"),
         "Iterations at most. None is 1,000; beyond 500 points 500, in TSNE 400; more where the exaggeration is longer. "
-        "In SNE and SymmetricSNE of 501 to 4,096 points 150, of which 50 are along spectral directions (see there).",
+        "In SNE and SymmetricSNE of 501 to 10,000 points 150, of which 50 are along spectral directions (see there).",
     )
     min_grad_norm: float = param(
         1e-07,

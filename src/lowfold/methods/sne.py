@@ -28,9 +28,10 @@ class SNE(GaussianEmbedding):
     near points kept near; moderately far points crowd, which `TSNE` relieves. All pairs are computed in every
     iteration.
 
-    Of 501 to 4,096 points the first 50 gradients go along spectral directions, Vladymyrov & Carreira-Perpinan (2012):
+    Of 501 to 10,000 points the first 50 gradients go along spectral directions, Vladymyrov & Carreira-Perpinan (2012):
     divided by the Laplacian of P, they unfold a sheet that the text's descent leaves folded. They are left out where
-    `init`, `learning_rate`, `momentum`, `gains` or `early_exaggeration` is given, and on a device.
+    `init`, `learning_rate`, `momentum`, `gains` or `early_exaggeration` is given, on a device, and where P and its
+    factor do not fit the memory budget.
 
     Attributes
     ----------

@@ -351,6 +351,9 @@ class GaussianCost:
         size = 4.0 if self.joint else 2.0
         if (panels := panels_of(self.P, Y, quick=True)) is not None:
             return size * panels.gaussian(Y, exaggeration, joint=self.joint)
+        if self.joint and on_device(Y, self.device) is None:
+            push, Z = _strip_sums(Y, compiled(LOOPS).gaussian_sums, self.n_jobs)
+            return size * (exaggeration * self.P.pull(Y, False) - push / Z)
         mass = _gaussian_masses(Y, self.n_jobs, self.device)
         a = np.full(len(Y), 0.5 / mass.sum()) if self.joint else 1.0 / mass
         push = self._push(Y, a)
