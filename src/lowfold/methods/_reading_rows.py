@@ -37,8 +37,9 @@ def read_rows(
         return rows
     from sklearn.utils.validation import validate_data
 
-    if nd and np.ndim(X) > 2 and 0 in np.shape(X)[1:]:
-        raise InvalidInput(f"X has shape {np.shape(X)}, so that a sample has no values; look where its axes were lost")
+    shape = getattr(X, "shape", ())
+    if nd and len(shape) > 2 and 0 in shape[1:]:
+        raise InvalidInput(f"X has shape {shape}, so that a sample has no values; look where its axes were lost")
     with np.errstate(over="ignore", invalid="ignore"):  # what is too large or no number is refused in words
         return validate_data(
             model,
