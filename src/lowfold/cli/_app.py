@@ -84,6 +84,8 @@ class Commands(TyperGroup):
         return code
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0].startswith(("/", ".", "~")):  # click 8.1 takes a path for an option, and answers with the help
+            ctx.fail(f"No such command {args[0]!r}.")
         name, command, rest = super().resolve_command(ctx, args)
         return name, _with_flags(name, rest) if name in GENERATED else command, rest
 

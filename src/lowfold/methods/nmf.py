@@ -152,7 +152,8 @@ class NMF(AllComponents, Seeded, LinearMethod):
                 f"beta_loss={self.beta_loss!r} needs X above 0, and {zeros:,} of its values are 0; add a small "
                 "constant, or use beta_loss='kullback-leibler'"
             )
-        size = float(A.max()) or 1.0  # the start and where the steps end are relative to it
+        # The start and where the steps end are relative to it; nothing can be divided by what is smaller.
+        size = max(largest, np.finfo(np.float64).tiny) if (largest := float(A.max())) > 0 else 1.0
         A = A.astype(np.float64) / size
         W, H = nonnegative_start(A, k, self.init, run)
         options: dict[str, Any] = {"max_iter": self.max_iter, "n_jobs": run.n_jobs}
