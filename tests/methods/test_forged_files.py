@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 import zipfile
 from pathlib import Path
@@ -48,6 +49,33 @@ def test_a_graph_whose_rows_are_out_of_order(tmp_path: Path) -> None:
     forged = written(file.with_suffix(".forged"), {**members, graph: npy(indices > 0)})
     with pytest.raises(LowfoldError, match="rows of the graph are not in order"):
         lowfold.load(forged)
+
+
+@pytest.mark.parametrize("name", ["LaplacianEigenmaps", "DiffusionMaps", "MVU", "SpectralClustering"])
+def test_a_gap_in_the_coordinates_would_reach_new_points(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "model.lowfold"
+    model = fitted(name, points(30))
+    lowfold.save(file, model)
+    Y = model._trained.coordinates
+    with zipfile.ZipFile(file) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    changed = np.array(Y)
+    changed[7] = np.nan
+    arrays = {name: np.load(io.BytesIO(data)) for name, data in members.items() if name.endswith(".npy")}
+    same = next(name for name, array in arrays.items() if np.array_equal(array, Y))
+    with pytest.raises(LowfoldError, match="the coordinates are not finite"):
+        lowfold.load(written(file.with_suffix(".forged"), {**members, same: npy(changed)}))
+
+
+def test_points_outside_the_largest_piece_may_have_none(tmp_path: Path) -> None:
+    X = np.vstack([points(40), points(12) + 50])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = lowfold.LaplacianEigenmaps(2, n_neighbors=6, on_disconnected="largest").fit(X)
+    assert np.isnan(model.embedding_[40:]).all()
+    lowfold.save(tmp_path / "model.lowfold", model)
+    again = lowfold.load(tmp_path / "model.lowfold")
+    assert np.array_equal(again.transform(X[:5]), model.transform(X[:5]))
 
 
 @pytest.mark.slow

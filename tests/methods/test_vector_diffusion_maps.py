@@ -336,6 +336,7 @@ def test_the_width_of_a_long_rectangle_is_kept_and_new_points_have_it(seed: int)
     assert np.abs(moved - model.embedding_[:40]).max() < 0.05 * np.abs(model.embedding_).max()
 
 
+@pytest.mark.filterwarnings("ignore:1 of 2 coordinates .* use select='independent'")  # fields of one point: any basis
 @pytest.mark.parametrize("seed", [400, 401])
 def test_rows_far_off_hold_no_coordinate(seed: int) -> None:
     """At the mean squared edge length their weights are nothing; the default is wide enough for them."""

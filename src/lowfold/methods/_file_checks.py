@@ -38,7 +38,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "FeatureProjection": {"mean": "f", "U": "f d"},
     "FixedPoint": {"values": "d", "vectors": "n d"},
     "GramRow": {"row_means": "n", "values": "d", "vectors": "n d"},
-    "HarmonicRow": {"values": "d", "kth_distance": "n"},
+    "HarmonicRow": {"values": "d", "kth_distance": "n", "local": "n"},
     "KernelExpansion": {"alpha": "n d", "offset": "d"},
     "KernelRow": {"row_means": "n", "values": "d", "vectors": "n d"},
     "LandmarkRow": {"row_means": "m", "values": "d", "vectors": "m d", "landmarks": "m", "factors": "n"},
@@ -99,8 +99,9 @@ def _misfit(model: Any) -> str | None:
         return sizes
     trained = model._trained
     gaps = bool(getattr(model.reader, "gaps", False))
+    several, outside = model.reader.__class__.__name__ == STACKS, _in_pieces(model._extend)
     return (
-        _of_trained(trained, sizes, gaps, several=model.reader.__class__.__name__ == STACKS)
+        _of_trained(trained, sizes, gaps, outside=outside, several=several)
         or _of_part(model._extend, sizes)
         or _of_part(model._invert, sizes)
     )
@@ -141,10 +142,16 @@ def _sizes(model: Any) -> dict[str, int] | str:
     return sizes
 
 
-def _of_trained(trained: Any, sizes: Mapping[str, int], gaps: bool, *, several: bool = False) -> str | None:
-    """The training data of a model or of one of its parts, whose coordinates have `sizes`."""
+def _of_trained(
+    trained: Any, sizes: Mapping[str, int], gaps: bool, *, outside: bool = False, several: bool = False
+) -> str | None:
+    """The training data of a model or of one of its parts, whose coordinates have `sizes`, and NaN if some points stay
+    `outside` the largest piece.
+    """
     if not isinstance(trained, Trained) or not _floats(trained.coordinates, 2):
         return "the training data are of another kind"
+    if not outside and np.isnan(trained.coordinates).any():
+        return "the coordinates are not finite"
     source = trained.source
     if isinstance(source, Points):
         words = _rows(source.X, None if several else sizes.get("D"), gaps) or _sheet(source)
@@ -225,7 +232,7 @@ def _of_part(part: Any, known: Mapping[str, int]) -> str | None:
     if words is not None:
         return words
     if isinstance(own, Trained) or hasattr(part, "trained"):
-        words = _of_trained(own, sizes, gaps=False)
+        words = _of_trained(own, sizes, gaps=False, outside=_in_pieces(part))
         if words is not None:
             return words
         outer = sizes.get("n", 0)
@@ -241,6 +248,12 @@ def _of_part(part: Any, known: Mapping[str, int]) -> str | None:
     if name == "VectorRow" and part.bases.shape[1] < 1:
         return "bases of VectorRow are empty"
     return _arrays(part, sizes) or _patches(part, sizes) or _inside(part, sizes)
+
+
+def _in_pieces(part: Any) -> bool:
+    """Whether points that belong to no piece have no coordinates."""
+    inner = [getattr(part, field, None) for field in ("extend", "inner")]
+    return type(part).__name__ == "Pieces" or any(_in_pieces(one) for one in inner if one is not None)
 
 
 def _inside(part: Any, sizes: Mapping[str, int]) -> str | None:
