@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+import lowfold
 from lowfold import SNE, TSNE, SymmetricSNE
 from lowfold._core.errors import InvalidInput
+from lowfold.methods._neighbor_affinity import is_held
 
 
 def blobs(seed: int, n: int = 30, apart: float = 6.0) -> tuple[np.ndarray, np.ndarray]:
@@ -163,3 +165,15 @@ def test_points_that_are_all_equally_far_apart_share_p_alike(method):
     model = method(2).fit(np.eye(120))
     assert abs(model.kl_divergence_) < 0.01
     assert np.abs(model.embedding_).max() < 1
+
+
+def test_affinities_are_held_where_they_fit_the_budget() -> None:
+    with lowfold.config_context(memory="12GB"):
+        assert is_held(10_000)
+        assert not is_held(10_001)
+    with lowfold.config_context(memory="1GB"):
+        assert is_held(4_096)
+        assert not is_held(10_000)
+        plan = str(lowfold.plan(np.zeros((6_000, 2)) + np.arange(6_000)[:, None], "symmetric_sne"))
+        assert "in strips made anew in each step" in plan
+        assert "spectral directions" not in plan

@@ -44,7 +44,7 @@ def classify(
     import json
 
     from lowfold.apps import before_after
-    from lowfold.cli._data import read_input, reading, tell
+    from lowfold.cli._data import read_input, reading, tell_table
     from lowfold.cli._values import parse_settings, parse_value
 
     try:
@@ -53,7 +53,7 @@ def classify(
         wrong_usage(f"--n-components takes numbers with commas between them, as 2,5,10; got {n_components!r}")
     with told_once(quiet):
         table = read_input(file, [label], reading(read, standardize), matrix=False)
-        tell(table.notices, quiet=quiet)
+        tell_table(table, "euclidean", quiet=quiet)
         given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
         classes = table.labels[label]
         dims = dims or [d for d in USUAL if d <= table.X.shape[1]] or [1]

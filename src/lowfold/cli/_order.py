@@ -43,7 +43,7 @@ def order(
     The table has a row for each item, first to last: its place along the sequence from 0 to 1, and its number from 0.
     """
     from lowfold.apps import order_collection
-    from lowfold.cli._data import carried, read_input, reading, refuse_existing, tell, write_output
+    from lowfold.cli._data import carried, read_input, reading, refuse_existing, tell, tell_table, write_output
     from lowfold.cli._values import parse_settings, parse_value
 
     if closed not in CLOSED:
@@ -51,7 +51,7 @@ def order(
     with told_once(quiet):
         refuse_existing(out, picture, overwrite=overwrite)
         table = read_input(file, label or [], reading(read, standardize), matrix=False)
-        tell(table.notices, quiet=quiet)
+        tell_table(table, metric, quiet=quiet)
         given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
         found = order_collection(table.X, method, closed=CLOSED[closed], metric=metric, **given)  # type: ignore[arg-type]
         if picture is not None:
@@ -90,13 +90,13 @@ def reveal(
     import numpy as np
 
     from lowfold.apps import reveal as find
-    from lowfold.cli._data import carried, read_input, reading, refuse_existing, tell, write_output
+    from lowfold.cli._data import carried, read_input, reading, refuse_existing, tell, tell_table, write_output
     from lowfold.cli._values import parse_settings, parse_value
 
     with told_once(quiet):
         refuse_existing(out, picture, overwrite=overwrite)
         table = read_input(file, label or [], reading(read, standardize), matrix=False)
-        tell(table.notices, quiet=quiet)
+        tell_table(table, "euclidean", quiet=quiet)
         given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
         names = [name for name in label or [] if table.labels[name].dtype.kind in "fiu"][:2]
         known = np.column_stack([table.labels[name] for name in names]) if names else None

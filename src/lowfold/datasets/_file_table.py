@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from lowfold._core.brief import brief
-from lowfold._core.errors import InvalidInput
 from lowfold._core.types import AnyFloats
+from lowfold.datasets._as_x import AsX
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(AsX):
     """Rows are points; it may be passed where X is asked for.
 
     Attributes
@@ -42,19 +41,6 @@ class Table:
     scaling: AnyFloats | None = None
 
     __repr__ = brief
-
-    def __len__(self) -> int:
-        return int(self.X.shape[0])
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of X."""
-        return tuple(self.X.shape)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        if issparse(self.X):
-            raise InvalidInput("the rows of this table are sparse: pass its X")
-        return np.array(self.X, dtype=dtype, copy=copy) if copy else np.asarray(self.X, dtype=dtype)
 
 
 def small_float(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import Floats
+from lowfold.datasets._as_x import AsX
 
 Distance = Callable[[Floats, Floats], Floats]
 """Geodesic distance between rows of `coordinates` (of `parameters` where no isometric coordinates exist)."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Dataset:
+class Dataset(AsX):
     """Points sampled from a known shape, with the truth that an embedding should recover. All arrays are read-only.
 
     It may be passed where X is asked for.
@@ -53,17 +53,6 @@ class Dataset:
         for attribute in ("X", "parameters", "color", "coordinates"):
             _freeze(self, attribute, np.float64)
         _freeze(self, "labels", np.int64)
-
-    def __len__(self) -> int:
-        return int(self.X.shape[0])
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of X."""
-        return tuple(self.X.shape)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.X, dtype=dtype, copy=copy) if copy else np.asarray(self.X, dtype=dtype)
 
     def __repr__(self) -> str:
         return f"Dataset({self.name!r}, {self.X.shape[0]} points in R^{self.X.shape[1]}, d={self.intrinsic_dim})"
