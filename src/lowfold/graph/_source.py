@@ -14,7 +14,7 @@ from lowfold._core.errors import InvalidInput, RepairWarning
 from lowfold._core.parallel import row_slices, run_blocks
 from lowfold._core.rounding import UNEVEN
 from lowfold._core.rows import Extent, Rows
-from lowfold._core.sparse_rows import SparseRows
+from lowfold._core.sparse_rows import SparseRows, canonical
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
 from lowfold.graph._types import Neighbors
@@ -242,7 +242,7 @@ def _refuse_negative(least: float, what: str) -> None:
 
 
 def _measured(matrix: Any, kind: str, *, square: bool) -> Neighbors:
-    A = csr_array(matrix)  # shares the user's arrays: nothing here may change them
+    A = canonical(matrix)  # perhaps the user's arrays: nothing here may change them
     rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
     values = A.data.astype(np.float64)
     kept = ~np.isnan(values) & np.isfinite(values)

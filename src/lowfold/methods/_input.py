@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, issparse
 from lowfold._core.errors import InvalidInput, RepairWarning
 from lowfold._core.open_rows import as_rows
 from lowfold._core.parallel import row_slices, run_blocks
-from lowfold._core.sparse_rows import SparseRows
+from lowfold._core.sparse_rows import SparseRows, canonical
 from lowfold._core.warn import warn
 from lowfold._cuda import arrived, refusals_in_words
 from lowfold.graph._foreign import is_networkx, known_graph
@@ -94,10 +94,12 @@ def read_points(
     with refused_in_words(X):
         finite = "allow-nan" if gaps else not _sums_up(X, getattr(estimator, "n_jobs", None))
         checked = read_rows(estimator, X, reset=reset, least=least, finite=finite, sparse=sparse, nd=nd)
+    fitted = "" if reset else getattr(estimator, "_dtype", "float64")
     if hasattr(checked, "tocsr"):
-        check_range(checked.data[:, None])
-        return checked  # type: ignore[no-any-return]
-    check_range(np.nan_to_num(checked) if gaps else checked.reshape(len(checked), -1))
+        checked = canonical(checked)
+        check_range(checked.data[:, None], fitted=fitted)
+        return checked  # type: ignore[return-value] # stands for an array
+    check_range(np.nan_to_num(checked) if gaps else checked.reshape(len(checked), -1), fitted=fitted)
     return np.asarray(checked)
 
 
@@ -246,7 +248,7 @@ class DenseOrSparseRows(Rows):
 
     def read(self, method: Any, X: Any, *, reset: bool) -> Any:
         rows = super().read(method, X, reset=reset)
-        return SparseRows(csr_array(rows)) if issparse(rows) else rows
+        return SparseRows(rows) if issparse(rows) else rows
 
 
 def _sparse_points(method: Any, X: Any, metric: Any, allowed: bool) -> Points:
@@ -255,7 +257,7 @@ def _sparse_points(method: Any, X: Any, metric: Any, allowed: bool) -> Points:
             f"X is sparse, and {type(method).__name__} takes dense rows: reduce them first by lowfold.PCA(50), which "
             "takes sparse ones, or pass X.toarray(). A sparse matrix of distances needs metric='precomputed'"
         )
-    rows = SparseRows(csr_array(read_points(method, X, reset=True, least=2, sparse=True)))
+    rows = SparseRows(read_points(method, X, reset=True, least=2, sparse=True))
     _tell_graph(rows.csr)
     return Points(rows, sparse_metric(metric))  # type: ignore[arg-type]
 
@@ -276,7 +278,7 @@ def as_trained_rows(method: Any, X: Any, trained: Any) -> Any:
     if not isinstance(trained, SparseRows):
         raise InvalidInput(f"X is sparse, but {type(method).__name__} was fitted on dense rows; pass X.toarray()")
     rows = read_points(method, X, reset=False, sparse=True)
-    return SparseRows(csr_array(rows))
+    return SparseRows(rows)
 
 
 def _tell_scales(method: Any, X: NDArray[np.floating]) -> None:
