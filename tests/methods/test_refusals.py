@@ -117,6 +117,76 @@ def test_a_graph_whose_edges_come_twice_has_their_sum() -> None:
     assert np.allclose(given.embedding_, plain.embedding_)
 
 
+D = np.linalg.norm(X[:, None] - X, axis=2)
+
+
+@pytest.mark.parametrize("name", ["LTSA", "DiffusionMaps", "MetricMDS", "TSNE"])
+@pytest.mark.parametrize("given", [np.full((9, 9), np.nan), sp.csr_array((9, 9)), np.where(np.eye(9), 0, np.inf)])
+def test_a_matrix_without_a_measured_distance_is_refused(name: str, given: object) -> None:
+    with pytest.raises(InvalidInput, match="no measured distance between two points"):
+        getattr(lowfold, name)(2, metric="precomputed").fit(given)
+
+
+@pytest.mark.parametrize("name", ["Isomap", "LLE", "LaplacianEigenmaps", "MetricMDS"])
+def test_sparse_distances_beyond_the_range_are_refused(name: str) -> None:
+    near = lowfold.graph.find_neighbors(X, n_neighbors=6).union().to_scipy()
+    with pytest.raises(InvalidInput, match=r"distances up to .* multiply X by a constant"):
+        getattr(lowfold, name)(2, metric="precomputed").fit(near * 1e200)
+    model = getattr(lowfold, name)(2, metric="precomputed").fit(near)
+    with pytest.raises(InvalidInput, match=r"distances up to .* multiply X by a constant"):
+        model.transform(near * 1e200)
+
+
+@pytest.mark.parametrize("name", ["MetricMDS", "LTSA"])
+def test_a_new_point_without_a_measured_distance_is_refused(name: str) -> None:
+    """Its nearest was that of the next row, or an index beyond the last."""
+    near = lowfold.graph.find_neighbors(X, n_neighbors=6).union().to_scipy().tolil()
+    model = getattr(lowfold, name)(2, metric="precomputed").fit(near.tocsr())
+    near[3] = 0
+    with pytest.raises(InvalidInput, match=r"row 3 of the new points has no (measured distance|neighbour)"):
+        model.transform(near.tocsr())
+
+
+def test_affinities_that_are_next_to_none_are_no_edges() -> None:
+    K = np.exp(-(D**2))
+    K[0, 1] = K[1, 0] = 5e-324
+    model = lowfold.LaplacianEigenmaps(2, metric="precomputed_affinity").fit(K)
+    K[0, 1] = K[1, 0] = 0
+    assert np.allclose(model.embedding_, lowfold.LaplacianEigenmaps(2, metric="precomputed_affinity").fit_transform(K))
+    with pytest.raises(InvalidInput, match="no affinity of at least 1e-70"):
+        lowfold.SpectralClustering(2, metric="precomputed_affinity").fit(K * 1e-100)
+
+
+def test_condensed_distances_are_known() -> None:
+    from scipy.spatial.distance import pdist
+
+    with pytest.raises(InvalidInput, match=r"of 40 points; pass the square matrix, .*squareform"):
+        lowfold.Isomap(2, metric="precomputed").fit(pdist(X))
+
+
+def test_matrices_of_kernels_and_similarities_in_the_same_words() -> None:
+    K = np.exp(-(D**2))
+    model = lowfold.KernelPCA(2, kernel="precomputed").fit(K)
+    for wrong, words in ((sp.csr_array(K), "X is sparse"), (K * 1j, "Complex data"), (K * np.inf, "infinity")):
+        with np.errstate(invalid="ignore"), pytest.raises(InvalidInput, match=words):
+            lowfold.KernelPCA(2, kernel="precomputed").fit(wrong)
+        with pytest.raises(InvalidInput, match=words):
+            model.transform(wrong)
+    with pytest.raises(InvalidInput, match="multiply X by a constant"):
+        lowfold.KernelPCA(2, kernel="precomputed").fit(K * 1e200)
+    with pytest.raises(InvalidInput, match="expecting 40 features as input.*one to each"):
+        model.transform(K[:, :20])
+    K[3, 3] = np.inf
+    with pytest.raises(InvalidInput, match="similarities must be finite"):
+        lowfold.ClassicalMDS(2, metric="precomputed_similarity").fit(K)
+
+
+def test_an_infinite_diagonal_is_not_looked_at() -> None:
+    given = D + np.diag(np.full(40, np.inf))
+    expected = lowfold.Isomap(2, metric="precomputed").fit_transform(D)
+    assert np.array_equal(lowfold.Isomap(2, metric="precomputed").fit_transform(given), expected)
+
+
 def test_distances_in_the_same_words() -> None:
     D = np.abs(X[:, :1] - X[:, 0])
     model = lowfold.MetricMDS(1, metric="precomputed").fit(D)

@@ -57,9 +57,14 @@ class Real:
     open_high: bool = False
 
     def allows(self, value: object) -> bool:
-        if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)) or not math.isfinite(value):
+        if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # a whole number beyond float64
+            return False
+        if not math.isfinite(number):
+            return False
         low = number > self.low if self.open_low else number >= self.low
         high = number < self.high if self.open_high else number <= self.high
         return low and high

@@ -13,7 +13,7 @@ from lowfold._core.types import Floats
 
 
 def canonical(matrix: Any) -> csr_array:
-    """CSR with every place once, in order. SciPy sorts and sums in place when it likes: others' arrays are copied first."""
+    """CSR with every place once, in order. SciPy sorts and sums in place when it likes: arrays of others are copied."""
     A = csr_array(matrix)
     if not A.has_canonical_format:
         A = A.copy()

@@ -15,15 +15,14 @@ from scipy.sparse import issparse
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.open_rows import as_rows
+from lowfold._core.rounding import LARGEST, SMALLEST
 from lowfold._core.rows import Rows, first_pass
 from lowfold._core.sparse_rows import SparseRows, canonical
 from lowfold._core.types import AnyFloats
 from lowfold.graph._foreign import known_graph
 from lowfold.graph._source import (
     AFFINITY,
-    LARGEST,
     PRECOMPUTED,
-    SMALLEST,
     Blocks,
     Measured,
     Pairs,

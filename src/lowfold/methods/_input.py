@@ -29,7 +29,6 @@ from lowfold.methods._file_checks import told_as_damage
 from lowfold.methods._fit import Data, Queries
 from lowfold.methods._in_blocks import read_for
 from lowfold.methods._reading_rows import FLOATS, read_rows
-from lowfold.methods._refusals import refused_in_words
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.metrics._scales import BY_SIZE, tell_scales_of_fit
 from lowfold.metrics._sparse import sparse_metric
@@ -91,9 +90,8 @@ def read_points(
     `gaps` allows NaN, `sparse` CSR rows, `nd` samples of several axes.
     """
     in_memory(X)
-    with refused_in_words(X):
-        finite = "allow-nan" if gaps else not _sums_up(X, getattr(estimator, "n_jobs", None))
-        checked = read_rows(estimator, X, reset=reset, least=least, finite=finite, sparse=sparse, nd=nd)
+    finite = "allow-nan" if gaps else not _sums_up(X, getattr(estimator, "n_jobs", None))
+    checked = read_rows(estimator, X, reset=reset, least=least, finite=finite, sparse=sparse, nd=nd)
     fitted = "" if reset else getattr(estimator, "_dtype", "float64")
     if hasattr(checked, "tocsr"):
         checked = canonical(checked)
@@ -303,8 +301,8 @@ def _labels(method: Any, y: Any) -> NDArray[Any]:
 
 def _read_matrix(estimator: Any, X: Any, metric: str, *, reset: bool) -> Pairs | Measured:
     in_memory(X)
-    with refused_in_words(X):
-        checked = read_rows(estimator, X, reset=reset, least=2 if reset else 1, finite=False, sparse=True)
+    _tell_condensed(X)
+    checked = read_rows(estimator, X, reset=reset, least=2 if reset else 1, finite=False, sparse=True)
     read = read_matrix(checked, metric, square=reset)
     weights = getattr(estimator, "weights", None)  # a matrix of weights has its largest values there too
     given = isinstance(weights, str) and weights == metric
@@ -313,11 +311,23 @@ def _read_matrix(estimator: Any, X: Any, metric: str, *, reset: bool) -> Pairs |
     return read
 
 
+def _tell_condensed(X: Any) -> None:
+    """SciPy's `pdist` gives the half above the diagonal, row after row: n (n - 1) / 2 values."""
+    pairs = len(X) if isinstance(X, np.ndarray) and X.ndim == 1 else 0
+    n = round((1 + np.sqrt(1 + 8 * pairs)) / 2)
+    if pairs > 1 and n * (n - 1) // 2 == pairs:
+        raise InvalidInput(
+            f"X has {pairs} values in one row, as scipy.spatial.distance.pdist gives them of {n} points; pass the "
+            "square matrix, scipy.spatial.distance.squareform(X)"
+        )
+
+
 def _tell_affinity(matrix: Any) -> None:
     """Distances have zeros on the diagonal; the largest value of every row there is what affinities have."""
     sparse = hasattr(matrix, "tocsr")
     diagonal = matrix.diagonal() if sparse else np.diagonal(matrix)
-    if not np.nanmax(np.abs(diagonal), initial=0.0) > 0:
+    diagonal = np.where(np.isfinite(diagonal), diagonal, 0.0)  # NaN and infinity keep a point out of its neighbours
+    if not diagonal.any():
         if not sparse:
             _tell_zeros(matrix)
         return

@@ -92,7 +92,8 @@ def _of_type(X: Any, error: TypeError) -> Exception:
             "kind: X.columns = X.columns.astype(str), or pass X.to_numpy()"
         )
     if "Sparse data was passed" in said:
-        return InvalidInput("X has sparse columns, and this method takes dense rows; pass X.sparse.to_dense()")
+        way = "X.toarray()" if issparse(X) else "X.sparse.to_dense()"
+        return InvalidInput(f"X is sparse, and a dense table is needed here; pass {way}")
     if names := getattr(getattr(X, "dtype", None), "names", None):
         return InvalidType(
             f"X has named fields ({', '.join(names)}), and a table of numbers is needed: "
