@@ -174,7 +174,7 @@ def test_matrices_of_kernels_and_similarities_in_the_same_words() -> None:
             model.transform(wrong)
     with pytest.raises(InvalidInput, match="multiply X by a constant"):
         lowfold.KernelPCA(2, kernel="precomputed").fit(K * 1e200)
-    with pytest.raises(InvalidInput, match="expecting 40 features as input.*one to each"):
+    with pytest.raises(InvalidInput, match=r"expecting 40 features as input.*one to each"):
         model.transform(K[:, :20])
     K[3, 3] = np.inf
     with pytest.raises(InvalidInput, match="similarities must be finite"):
