@@ -12,8 +12,9 @@ from typing import Any
 
 from lowfold._core.config import config_context, get_config, set_config
 from lowfold._core.former import know_former_names
+from lowfold._core.names import plain
 from lowfold._version import __version__ as __version__
-from lowfold.methods._elsewhere import NO_SUCH, NOT_HERE, SCIKIT_LEARN
+from lowfold.methods._elsewhere import NO_SUCH, NOT_HERE, OTHER_NAMES, SCIKIT_LEARN
 from lowfold.methods.registry import BY_NAME, REGISTRY
 from lowfold.methods.registry import load as _load_class
 
@@ -53,6 +54,8 @@ def __getattr__(name: str) -> Any:
         raise ImportError(f"scikit-learn's {name} is {SCIKIT_LEARN[name]}")  # seen by `from lowfold import` as well
     elif name.lower() in map(str.lower, NOT_HERE):
         raise ImportError(NO_SUCH.format(name=name))
+    elif plain(name) in OTHER_NAMES:
+        raise ImportError(f"{name} is lowfold.{OTHER_NAMES[plain(name)]}")
     else:
         raise AttributeError(f"lowfold has no attribute {name!r}; its methods are {', '.join(BY_NAME)}")
     globals()[name] = value

@@ -177,3 +177,41 @@ def test_gaps_and_text_are_told_with_a_way_out() -> None:
     pd = pytest.importorskip("pandas")
     with pytest.raises(InvalidInput, match="no numbers: 'kind'"):
         lowfold.PCA(2).fit(pd.DataFrame({"kind": ["a", "b", "c"], "size": [1.0, 2.0, 3.0]}))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("HLLE", "HessianLLE"),
+        ("cmdscale", "ClassicalMDS"),
+        ("SammonMapping", "MetricMDS"),
+        ("DiffusionMap", "Diffusion"),
+    ],
+)
+def test_other_names_are_answered_where_they_are_imported(name: str, words: str) -> None:
+    with pytest.raises(ImportError, match=f"{name} is lowfold.{words}"):
+        getattr(lowfold, name)
+
+
+def test_data_sets_of_scikit_learn_are_answered() -> None:
+    with pytest.raises(ImportError, match=r"make_swiss_roll is lowfold\.datasets\.swiss_roll"):
+        from lowfold.datasets import make_swiss_roll  # noqa: F401
+    with pytest.raises(ImportError, match=r"import it from sklearn\.datasets"):
+        from lowfold.datasets import load_iris  # noqa: F401
+    assert not hasattr(lowfold.datasets, "rolls")
+
+
+def test_misspelt_values_are_answered_with_the_nearest() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    for metric, words in (("euclidian", "did you mean 'euclidean'"), ("l2", "write metric='euclidean'")):
+        with pytest.raises(InvalidInput, match=words):
+            lowfold.Isomap(2, metric=metric).fit(X)
+    with pytest.raises(InvalidInput, match=r"got 'xyz'$"):
+        lowfold.Isomap(2, symmetrize="xyz").fit(X)
+    with pytest.raises(TypeError, match="for epsilon use scale="):
+        lowfold.DiffusionMaps(2, epsilon=1.0)
+
+
+def test_whole_numbers_beyond_float64_are_no_limits() -> None:
+    with pytest.raises(InvalidInput, match="tol of PCA must be"):
+        lowfold.PCA(1, tol=10**400).fit(np.eye(4))

@@ -388,3 +388,14 @@ def test_parts_inside_parts_come_back(name: str, options: dict[str, Any], tmp_pa
     model, new = fitted(name, points(80), **options), points(5, seed=1)
     lowfold.save(tmp_path / "m", model)
     assert same(lowfold.load(tmp_path / "m").transform(new), model.transform(new))
+
+
+def test_fields_of_any_order_of_memory_have_the_same_bits(tmp_path: Path) -> None:
+    """A sum over fields followed the order in memory, which a file does not keep."""
+    rng = np.random.default_rng(5000)
+    X, new = rng.integers(0, 100, (2, 30, 6)).astype(np.uint8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = lowfold.VectorDiffusionMaps(2).fit(X)
+        lowfold.save(tmp_path / "model.lowfold", model)
+        assert np.array_equal(lowfold.load(tmp_path / "model.lowfold").transform(new), model.transform(new))

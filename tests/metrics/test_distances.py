@@ -12,6 +12,7 @@ from lowfold.metrics import Metric, pairwise
 from lowfold.metrics._pairwise import one_to_many
 from lowfold.metrics._resolve import resolve_metric
 
+pytestmark = pytest.mark.filterwarnings("ignore:metric .* compares truth values")  # test_hostile_metrics
 METRICS = [name for name in EVERY if name != "jensenshannon"]  # which compares distributions: test_scipy_names
 SEEDS = [0, 1, 2]
 WIDTHS = [5, 24]  # below and above the width from which matrix products are used
@@ -351,7 +352,7 @@ def test_bad_points_in_words():
         pairwise(np.empty((0, 3)))
     with pytest.raises(InvalidType, match="table of numbers"):
         pairwise([["a", "b"]])
-    with pytest.raises(InvalidInput, match="one number of at least 0"):
+    with pytest.raises(InvalidInput, match="one number from 0 to"):
         pairwise(np.ones((2, 2)), metric=lambda x, y: -1.0)
     with pytest.raises(InvalidInput, match="made for rows of 3"):
         resolve_metric("mahalanobis", {"M": np.eye(3)}, None).pairwise(np.ones((2, 4)), np.ones((2, 4)))

@@ -57,9 +57,14 @@ class Real:
     open_high: bool = False
 
     def allows(self, value: object) -> bool:
-        if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)) or not math.isfinite(value):
+        if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # a whole number beyond float64
+            return False
+        if not math.isfinite(number):
+            return False
         low = number > self.low if self.open_low else number >= self.low
         high = number < self.high if self.open_high else number <= self.high
         return low and high
@@ -231,6 +236,17 @@ class Jobs:
 Limits = Mapping[str, tuple[Limit, ...]]
 
 
+def _nearest(allowed: tuple[Limit, ...], value: object) -> str | None:
+    """The option that a misspelt word may mean."""
+    options = [option for limit in allowed if isinstance(limit, Choice) for option in limit.options]
+    if not isinstance(value, str) or not options:
+        return None
+    from difflib import get_close_matches
+
+    near = get_close_matches(value, options, n=1)
+    return f"did you mean {near[0]!r}?" if near else None
+
+
 def check_limits(
     owner: str, values: Mapping[str, object], limits: Limits, advice: Mapping[tuple[str, Any], str] | None = None
 ) -> None:
@@ -246,5 +262,5 @@ def check_limits(
             words = " or ".join(limit.words() for limit in allowed)
             shown = repr(value) if len(repr(value)) <= 80 else f"{type(value).__name__} {repr(value)[:60]}..."
             plain = isinstance(value, (str, int, float, type(None)))
-            more = (advice or {}).get((name, value)) if plain else None
+            more = ((advice or {}).get((name, value)) or _nearest(allowed, value)) if plain else None
             raise InvalidInput(f"{name} of {owner} must be {words}; got {shown}{'' if more is None else f'; {more}'}")

@@ -19,6 +19,7 @@ from scipy.sparse import csr_array, eye_array
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import compiled
 from lowfold._core.parallel import block_slices, run_blocks
+from lowfold._core.sparse_rows import canonical
 from lowfold._core.types import Floats, Ints
 
 LANDMARKS = 256  # points from which a first guess of the leading eigenvectors is made
@@ -95,10 +96,7 @@ class SparseOperator:
 
     def scaled(self, s: Floats) -> SparseOperator:
         """diag(s) A diag(s); the indices are those of A, not copies."""
-        A = self.matrix
-        if not A.has_canonical_format:  # SciPy sorts in place when it likes: only sorted indices can be shared
-            A = A.copy()
-            A.sum_duplicates()
+        A = canonical(self.matrix)
         values = A.data * np.repeat(s, np.diff(A.indptr))
         values *= s[A.indices]
         return replace(self, matrix=csr_array((values, A.indices, A.indptr), shape=A.shape), bound=None)

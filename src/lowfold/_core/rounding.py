@@ -13,6 +13,9 @@ ROUNDING = 1e-12
 # between the two directions of a pair. What exceeds it was measured, or meant, to differ.
 UNEVEN = 1e-6
 
+# Between these fourth powers of distances, summed over points, stay inside float64.
+LARGEST, SMALLEST = 1e70, 1e-70
+
 # Exponent beyond which exp is taken for 0, or not taken at all: exp(-745) is 0 and exp(710) is inf in float64.
 LARGEST_EXPONENT = 700.0
 

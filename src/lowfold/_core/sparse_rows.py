@@ -12,6 +12,15 @@ from scipy.sparse import csr_array
 from lowfold._core.types import Floats
 
 
+def canonical(matrix: Any) -> csr_array:
+    """CSR with every place once, in order. SciPy sorts and sums in place when it likes: arrays of others are copied."""
+    A = csr_array(matrix)
+    if not A.has_canonical_format:
+        A = A.copy()
+        A.sum_duplicates()
+    return A
+
+
 @dataclass(frozen=True, eq=False)
 class SparseRows:
     """Rows of a CSR matrix."""

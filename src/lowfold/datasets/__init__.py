@@ -28,6 +28,13 @@ from lowfold.datasets._sheets import corner_planes, saddle, square, twin_peaks
 from lowfold.datasets._table import GRAPHS, SURFACES
 from lowfold.datasets._types import Dataset
 
+_MADE_ELSEWHERE = {
+    "make_circles": "concentric_circles",
+    "make_moons": "moons",
+    "make_s_curve": "s_curve",
+    "make_swiss_roll": "swiss_roll",
+}
+
 __all__ = [
     "GRAPHS",
     "SURFACES",
@@ -65,3 +72,18 @@ __all__ = [
     "word_images",
     "write_table",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Answer names of scikit-learn's data sets."""
+    if name in _MADE_ELSEWHERE:
+        raise ImportError(
+            f"scikit-learn's {name} is lowfold.datasets.{_MADE_ELSEWHERE[name]}(n, noise=, random_state=): a Dataset "
+            "with X and its true coordinates"
+        )
+    if name.startswith(("make_", "load_", "fetch_")):
+        raise ImportError(
+            f"lowfold.datasets has no {name}; import it from sklearn.datasets, or `read` a file: lowfold takes arrays "
+            "and data frames"
+        )
+    raise AttributeError(f"module 'lowfold.datasets' has no attribute {name!r}")

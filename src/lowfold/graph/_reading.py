@@ -11,19 +11,18 @@ from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import DTypeLike
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.open_rows import as_rows
+from lowfold._core.rounding import LARGEST, SMALLEST
 from lowfold._core.rows import Rows, first_pass
-from lowfold._core.sparse_rows import SparseRows
+from lowfold._core.sparse_rows import SparseRows, canonical
 from lowfold._core.types import AnyFloats
 from lowfold.graph._foreign import known_graph
 from lowfold.graph._source import (
     AFFINITY,
-    LARGEST,
     PRECOMPUTED,
-    SMALLEST,
     Blocks,
     Measured,
     Pairs,
@@ -42,6 +41,7 @@ Params = Mapping[str, Any] | None
 
 FITTED = ("mahalanobis", "seuclidean")  # metrics whose parameters are those of all rows: of blocks they must be given
 
+SMALLEST_SINGLE = 1e-35  # in float32: maps divide by the spread of most points, and must stay below 3e38
 SHOWN = 64  # rows that show whether values differ
 
 
@@ -50,33 +50,36 @@ def is_precomputed(metric: object) -> TypeGuard[str]:
     return isinstance(metric, str) and metric in (*PRECOMPUTED, AFFINITY)
 
 
-def check_range(X: AnyFloats, name: str = "X") -> None:
-    """Refuse values whose distances cannot be squared and summed without overflow or underflow."""
+def check_range(X: AnyFloats, name: str = "X", *, fitted: str = "") -> None:
+    """Refuse values whose distances cannot be squared and summed without overflow or underflow.
+
+    `fitted`: the type a model was fitted on, where X are its queries; how far these are apart does not matter.
+    """
     if X.size == 0:
         return
-    # A few rows show nearly always that the values are spread; columns one by one take far longer than the whole.
-    some = X[:: max(1, len(X) // SHOWN)]
-    if X.dtype.itemsize <= 4:  # float32 ends at 3e38 and 1e-45
-        _check_single(some, name)
-        return
     size = float(max(X.max(), -X.min()))
-    spread = float(np.ptp(some, axis=0).max())
-    if spread < SMALLEST:
+    if X.dtype == np.float32 or fitted == "float32":
+        _check_single(X, size, name)
+    least = 0.0 if fitted else SMALLEST_SINGLE if X.dtype == np.float32 else SMALLEST
+    # A few rows show nearly always that the values are spread; columns one by one take far longer than the whole.
+    spread = float(np.ptp(X[:: max(1, len(X) // SHOWN)], axis=0).max())
+    if spread < least:
         spread = float(np.ptp(X, axis=0).max())
-    if size > LARGEST or 0.0 < spread < SMALLEST:
+    if size > LARGEST or 0.0 < spread < least:
         raise InvalidInput(
-            f"{name} has values up to {size:.3g} and a spread of {spread:.3g}; between {SMALLEST:g} and {LARGEST:g} "
-            f"squared distances can be summed; multiply {name} by a constant first"
+            f"{name} has values up to {size:.3g} and a spread of {spread:.3g}; between {least or SMALLEST:g} and "
+            f"{LARGEST:g} squared distances can be summed; multiply {name} by a constant first"
         )
 
 
-def _check_single(some: AnyFloats, name: str) -> None:
-    """Refuse float32 values whose distances float32 does not hold."""
-    size, most = float(max(some.max(), -some.min())), float(np.finfo(np.float32).max)
-    if 2.0 * size * float(np.sqrt(some[0].size)) > most:
+def _check_single(X: AnyFloats, size: float, name: str) -> None:
+    """Refuse values whose distances float32 does not hold."""
+    most = float(np.finfo(np.float32).max)
+    if 2.0 * size * float(np.sqrt(X[0].size)) > most:
+        way = f"pass {name}.astype(np.float64)" if X.dtype == np.float32 else "fit on float64"
         raise InvalidInput(
             f"{name} has values up to {size:.3g}, and float32 does not hold their distances (it ends at {most:.3g}); "
-            f"pass {name}.astype(np.float64), or multiply {name} by a constant first"
+            f"{way}, or multiply {name} by a constant first"
         )
 
 
@@ -123,7 +126,8 @@ def read_points(
 
 def read_sparse(X: Any, metric: object) -> Points:
     """Sparse rows of features, which stay sparse."""
-    rows = csr_array(X) if X.dtype in (np.float32, np.float64) else csr_array(X).astype(np.float64)
+    rows = canonical(X)
+    rows = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
     if 0 in rows.shape:
         raise InvalidInput(f"X must have at least one row and one column; got shape {rows.shape}")
     bad = int((~np.isfinite(rows.data)).sum())

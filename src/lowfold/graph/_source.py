@@ -12,9 +12,9 @@ from scipy.sparse import csr_array, issparse
 from lowfold._core.brief import brief
 from lowfold._core.errors import InvalidInput, RepairWarning
 from lowfold._core.parallel import row_slices, run_blocks
-from lowfold._core.rounding import UNEVEN
+from lowfold._core.rounding import LARGEST, SMALLEST, UNEVEN
 from lowfold._core.rows import Extent, Rows
-from lowfold._core.sparse_rows import SparseRows
+from lowfold._core.sparse_rows import SparseRows, canonical
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
 from lowfold.graph._types import Neighbors
@@ -22,7 +22,6 @@ from lowfold.metrics._dissimilarity import similarity_to_distance
 from lowfold.metrics._metric import Metric
 from lowfold.metrics._sparse import sparse_metric
 
-LARGEST, SMALLEST = 1e70, 1e-70  # fourth powers of distances, summed over points, stay inside float64
 Points64 = NDArray[np.floating]
 
 
@@ -178,6 +177,11 @@ def copied(array: Any, given: Any) -> bool:
 
 
 PRECOMPUTED = ("precomputed", "precomputed_squared", "precomputed_similarity")
+NOTHING_MEASURED = (
+    "X holds no measured distance between two points: NaN, infinity and what is absent from a sparse matrix are "
+    "unmeasured, and the diagonal is not looked at"
+)
+NO_AFFINITY = f"X holds no affinity of at least {SMALLEST:g} between two points; multiply it by a constant first"
 AFFINITY = "precomputed_affinity"  # weights of edges: read as lengths 1 / weight by the methods that take them
 
 
@@ -196,7 +200,9 @@ def read_matrix(matrix: Any, kind: str, *, square: bool = True, diagonal: Floats
             raise InvalidInput("precomputed_similarity needs a dense matrix; an absent similarity has no distance")
         if not square:
             raise InvalidInput("new points need distances to the training points, not similarities: s(x, x) is unknown")
-        return Pairs(similarity_to_distance(np.asarray(matrix)))
+        D = similarity_to_distance(np.asarray(matrix))
+        check_distances(D)
+        return Pairs(_some_measured(D))
     if kind == AFFINITY:
         return Measured(_measured(_resistances(matrix, square=square), kind, square=square))
     if issparse(matrix):
@@ -207,7 +213,13 @@ def read_matrix(matrix: Any, kind: str, *, square: bool = True, diagonal: Floats
     _refuse_negative(np.fmin.reduce(D, axis=None, initial=0.0), "precomputed distances")
     D = np.sqrt(D) if kind == "precomputed_squared" else D
     check_distances(D)
-    return Pairs(D)
+    return Pairs(_some_measured(D) if square else D)
+
+
+def _some_measured(D: NDArray[np.floating]) -> NDArray[np.floating]:
+    if not (np.isfinite(D).sum(axis=1) > np.isfinite(np.diagonal(D))).any():
+        raise InvalidInput(NOTHING_MEASURED)
+    return D
 
 
 def check_distances(D: NDArray[np.floating]) -> None:
@@ -223,10 +235,14 @@ def check_distances(D: NDArray[np.floating]) -> None:
 
 def _resistances(matrix: Any, *, square: bool) -> csr_array:
     """1 / affinity where it is above 0; the mean of both directions, which is told where they differ."""
-    A = csr_array(matrix, dtype=np.float64, copy=True)
+    A = canonical(matrix).astype(np.float64, copy=True)
+    A.data[np.abs(A.data) < SMALLEST] = 0.0  # next to any other weight it is none, and its length would overflow
     A.eliminate_zeros()
-    if len(A.data) and not (np.isfinite(A.data).all() and A.data.min() > 0):
-        raise InvalidInput(f"affinities must be finite and 0 or more, 0 for no edge; the smallest is {A.data.min():g}")
+    if len(A.data) and not (A.data.min() > 0 and A.data.max() <= LARGEST):
+        raise InvalidInput(
+            f"affinities must be finite and 0 or more, 0 for no edge, and at most {LARGEST:g}; X holds "
+            f"{A.data.min():g} to {A.data.max():g}"
+        )
     if square:
         uneven = abs(A - A.T).max()
         if uneven > UNEVEN * A.data.max(initial=0.0):
@@ -242,14 +258,17 @@ def _refuse_negative(least: float, what: str) -> None:
 
 
 def _measured(matrix: Any, kind: str, *, square: bool) -> Neighbors:
-    A = csr_array(matrix)  # shares the user's arrays: nothing here may change them
+    A = canonical(matrix)  # perhaps the user's arrays: nothing here may change them
     rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
     values = A.data.astype(np.float64)
-    kept = ~np.isnan(values) & np.isfinite(values)
+    kept = np.isfinite(values)
     if square:
         kept &= rows != A.indices
+        if not kept.any():
+            raise InvalidInput(NO_AFFINITY if kind == AFFINITY else NOTHING_MEASURED)
     _refuse_negative(np.fmin.reduce(values, initial=0.0), "precomputed distances")
     values = np.sqrt(values) if kind == "precomputed_squared" else values
+    check_distances(values[kept])
     rows, columns, values = rows[kept], A.indices[kept], values[kept]
     order = np.lexsort((columns, values, rows))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=A.shape[0]))])

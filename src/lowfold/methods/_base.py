@@ -141,7 +141,7 @@ class Method(Output):
             raise InvalidInput(f"inverse_transform takes {d} columns, as transform gives; got shape {Y.shape}")
         if not np.isfinite(Y).all():
             raise InvalidInput("inverse_transform needs finite coordinates; X has NaN or inf")
-        check_range(Y)
+        check_range(Y, fitted=self._output_type)
         with single_threaded_blas():
             natural = np.asarray(np.linalg.solve(self._normal.T, Y.T).T, dtype=np.float64)
             restored = self._invert.restore(self._trained, natural, self._run())

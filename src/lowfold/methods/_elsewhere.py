@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lowfold._core.names import plain
+
 ALSO_KNOWN_AS: Mapping[str, tuple[str, ...]] = {
     "PCA": ("truncated SVD", "incremental PCA", "principal component analysis", "SVD", "LSA"),
     "EMPCA": ("PPCA", "probabilistic PCA", "factor analysis", "FA"),
@@ -36,6 +38,9 @@ ALSO_KNOWN_AS: Mapping[str, tuple[str, ...]] = {
     "TSNE": ("openTSNE", "FIt-SNE"),
 }
 """Other names of the methods; case, spaces and dashes do not count."""
+
+OTHER_NAMES: Mapping[str, str] = {plain(other): name for name, others in ALSO_KNOWN_AS.items() for other in others}
+"""The same the other way round, by the letters that count."""
 
 NOT_HERE = ("UMAP", "PHATE", "TriMap", "PaCMAP", "densMAP", "LargeVis", "ForceAtlas2")
 """Methods that lowfold does not have: `compare` measures any estimator beside its own."""
@@ -94,6 +99,7 @@ PARAMETERS: Mapping[str, str] = {
     "eigen_solver": "solver=, 'auto' if in doubt ('arpack' is 'lanczos' or 'shift_invert')",
     "eigen_tol": "tol=",
     "eps": "tol=",
+    "epsilon": "scale=, by which squared distances are divided (4 epsilon of pyDiffMap, 2 of datafold)",
     "fit_inverse_transform": "preimage='ridge'; inverse_transform is always there",
     "fun_args": "nothing: fun is one of the names",
     "gamma": "scale=1/gamma",
@@ -104,6 +110,7 @@ PARAMETERS: Mapping[str, str] = {
     "max_iter": "nothing: the solver ends by tol=",
     "metric_mds": "the class: MetricMDS or NonmetricMDS",
     "modified_tol": "tol=",
+    "n_evecs": "n_components=",
     "n_iter": "max_iter=",
     "n_oversamples": "solver='krylov' with tol=",
     "neighbors_algorithm": "search=",
@@ -168,6 +175,8 @@ VALUES: Mapping[tuple[str, Any], str] = {
     ("kernel", "additive_chi2"): "pass its matrix with kernel='precomputed'",
     ("kernel", "polynomial"): "for 'polynomial' write kernel='poly'",
     ("method", "barnes_hut"): "for 'barnes_hut' write method='auto': repulsion is exact, or interpolated ('fft')",
+    ("metric", "haversine"): "pass a function of two rows, or points on the unit sphere with metric='angular'",
+    ("metric", "l2"): "for 'l2' write metric='euclidean'",
     ("metric", False): "scikit-learn's metric=False is NonmetricMDS",
     ("metric", "nearest_neighbors"): "neighbours are the default: leave metric out",
     ("metric", "rbf"): "for 'rbf' leave metric out and write scale=1/gamma: weights are Gaussian among neighbours",

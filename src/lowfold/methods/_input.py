@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, issparse
 from lowfold._core.errors import InvalidInput, RepairWarning
 from lowfold._core.open_rows import as_rows
 from lowfold._core.parallel import row_slices, run_blocks
-from lowfold._core.sparse_rows import SparseRows
+from lowfold._core.sparse_rows import SparseRows, canonical
 from lowfold._core.warn import warn
 from lowfold._cuda import arrived, refusals_in_words
 from lowfold.graph._foreign import is_networkx, known_graph
@@ -29,7 +29,6 @@ from lowfold.methods._file_checks import told_as_damage
 from lowfold.methods._fit import Data, Queries
 from lowfold.methods._in_blocks import read_for
 from lowfold.methods._reading_rows import FLOATS, read_rows
-from lowfold.methods._refusals import refused_in_words
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.metrics._scales import BY_SIZE, tell_scales_of_fit
 from lowfold.metrics._sparse import sparse_metric
@@ -91,13 +90,14 @@ def read_points(
     `gaps` allows NaN, `sparse` CSR rows, `nd` samples of several axes.
     """
     in_memory(X)
-    with refused_in_words(X):
-        finite = "allow-nan" if gaps else not _sums_up(X, getattr(estimator, "n_jobs", None))
-        checked = read_rows(estimator, X, reset=reset, least=least, finite=finite, sparse=sparse, nd=nd)
+    finite = "allow-nan" if gaps else not _sums_up(X, getattr(estimator, "n_jobs", None))
+    checked = read_rows(estimator, X, reset=reset, least=least, finite=finite, sparse=sparse, nd=nd)
+    fitted = "" if reset else getattr(estimator, "_dtype", "float64")
     if hasattr(checked, "tocsr"):
-        check_range(checked.data[:, None])
-        return checked  # type: ignore[no-any-return]
-    check_range(np.nan_to_num(checked) if gaps else checked.reshape(len(checked), -1))
+        checked = canonical(checked)
+        check_range(checked.data[:, None], fitted=fitted)
+        return checked  # type: ignore[return-value] # stands for an array
+    check_range(np.nan_to_num(checked) if gaps else checked.reshape(len(checked), -1), fitted=fitted)
     return np.asarray(checked)
 
 
@@ -246,7 +246,7 @@ class DenseOrSparseRows(Rows):
 
     def read(self, method: Any, X: Any, *, reset: bool) -> Any:
         rows = super().read(method, X, reset=reset)
-        return SparseRows(csr_array(rows)) if issparse(rows) else rows
+        return SparseRows(rows) if issparse(rows) else rows
 
 
 def _sparse_points(method: Any, X: Any, metric: Any, allowed: bool) -> Points:
@@ -255,7 +255,7 @@ def _sparse_points(method: Any, X: Any, metric: Any, allowed: bool) -> Points:
             f"X is sparse, and {type(method).__name__} takes dense rows: reduce them first by lowfold.PCA(50), which "
             "takes sparse ones, or pass X.toarray(). A sparse matrix of distances needs metric='precomputed'"
         )
-    rows = SparseRows(csr_array(read_points(method, X, reset=True, least=2, sparse=True)))
+    rows = SparseRows(read_points(method, X, reset=True, least=2, sparse=True))
     _tell_graph(rows.csr)
     return Points(rows, sparse_metric(metric))  # type: ignore[arg-type]
 
@@ -276,7 +276,7 @@ def as_trained_rows(method: Any, X: Any, trained: Any) -> Any:
     if not isinstance(trained, SparseRows):
         raise InvalidInput(f"X is sparse, but {type(method).__name__} was fitted on dense rows; pass X.toarray()")
     rows = read_points(method, X, reset=False, sparse=True)
-    return SparseRows(csr_array(rows))
+    return SparseRows(rows)
 
 
 def _tell_scales(method: Any, X: NDArray[np.floating]) -> None:
@@ -301,8 +301,8 @@ def _labels(method: Any, y: Any) -> NDArray[Any]:
 
 def _read_matrix(estimator: Any, X: Any, metric: str, *, reset: bool) -> Pairs | Measured:
     in_memory(X)
-    with refused_in_words(X):
-        checked = read_rows(estimator, X, reset=reset, least=2 if reset else 1, finite=False, sparse=True)
+    _tell_condensed(X)
+    checked = read_rows(estimator, X, reset=reset, least=2 if reset else 1, finite=False, sparse=True)
     read = read_matrix(checked, metric, square=reset)
     weights = getattr(estimator, "weights", None)  # a matrix of weights has its largest values there too
     given = isinstance(weights, str) and weights == metric
@@ -311,11 +311,23 @@ def _read_matrix(estimator: Any, X: Any, metric: str, *, reset: bool) -> Pairs |
     return read
 
 
+def _tell_condensed(X: Any) -> None:
+    """SciPy's `pdist` gives the half above the diagonal, row after row: n (n - 1) / 2 values."""
+    pairs = len(X) if isinstance(X, np.ndarray) and X.ndim == 1 else 0
+    n = round((1 + np.sqrt(1 + 8 * pairs)) / 2)
+    if pairs > 1 and n * (n - 1) // 2 == pairs:
+        raise InvalidInput(
+            f"X has {pairs} values in one row, as scipy.spatial.distance.pdist gives them of {n} points; pass the "
+            "square matrix, scipy.spatial.distance.squareform(X)"
+        )
+
+
 def _tell_affinity(matrix: Any) -> None:
     """Distances have zeros on the diagonal; the largest value of every row there is what affinities have."""
     sparse = hasattr(matrix, "tocsr")
     diagonal = matrix.diagonal() if sparse else np.diagonal(matrix)
-    if not np.nanmax(np.abs(diagonal), initial=0.0) > 0:
+    diagonal = np.where(np.isfinite(diagonal), diagonal, 0.0)  # NaN and infinity keep a point out of its neighbours
+    if not diagonal.any():
         if not sparse:
             _tell_zeros(matrix)
         return

@@ -10,6 +10,7 @@ import numpy as np
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import AnyFloats
 from lowfold.datasets._file_table import Table, numbered
+from lowfold.methods._refusals import refused_in_words
 
 FLOATS = [np.float64, np.float32]
 
@@ -27,7 +28,7 @@ def read_rows(
     """Rows in C order, float32 where they came so and else float64; `reset` notes their columns, else they must agree.
 
     `finite`: every value is; "allow-nan" lets gaps pass, False anything. `sparse` allows CSR, `nd` samples of several
-    axes. What is refused is refused in scikit-learn's words.
+    axes. What scikit-learn refuses is told in our words.
     """
     if isinstance(X, Table):
         rest = {"reset": reset, "least": least, "finite": finite, "sparse": sparse, "nd": nd}
@@ -35,12 +36,12 @@ def read_rows(
     rows = _plain(X, least, finite, nd) if type(X) is np.ndarray else None
     if rows is not None and _agree(model, rows, reset):
         return rows
-    from sklearn.utils.validation import validate_data
-
     shape = getattr(X, "shape", ())
     if nd and len(shape) > 2 and 0 in shape[1:]:
         raise InvalidInput(f"X has shape {shape}, so that a sample has no values; look where its axes were lost")
-    with np.errstate(over="ignore", invalid="ignore"):  # what is too large or no number is refused in words
+    with refused_in_words(X), np.errstate(over="ignore", invalid="ignore"):  # so is what is too large or no number
+        from sklearn.utils.validation import validate_data
+
         return validate_data(
             model,
             X,

@@ -9,12 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from numbers import Number
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from lowfold._core.errors import InvalidInput, InvalidType
+from lowfold._core.errors import InvalidInput, InvalidType, LowfoldError
 
 FEW = r"(\d+) (sample|feature)\(s\) (\(shape=.*?\)) while a minimum of (\d+) is required(.*?)\.?$"
 
@@ -26,9 +27,11 @@ def refused_in_words(X: Any) -> Iterator[None]:
         refuse(X)
     try:
         yield
+    except (LowfoldError, MemoryError):
+        raise
     except TypeError as error:
         raise _of_type(X, error) from None
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise _of_value(X, error) from None
 
 
@@ -42,7 +45,7 @@ def _not_two_axes(X: Any) -> None:
             f"X is a Series of {len(X)} values, and a row is a point. Reshape your data: X.to_frame() for {len(X)} "
             "points of one feature"
         )
-    single = np.isscalar(X) or (isinstance(X, np.ndarray) and X.ndim == 0)
+    single = isinstance(X, (Number, np.generic)) or (isinstance(X, np.ndarray) and X.ndim == 0)
     if single and not isinstance(X, (str, bytes)):
         raise InvalidInput(
             f"X is a single number ({X}), and a row is a point. Reshape your data: [[{X}]] is one point of one feature"
@@ -60,6 +63,8 @@ def _masked(X: Any) -> None:
 def _same_names(X: Any) -> None:
     """scikit-learn refuses them since 1.9, in the words of another package; columns are found by name."""
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        if len(X.columns) == 0:
+            raise InvalidInput(f"X has 0 columns and {len(X)} rows, and a column is a feature of the points")
         counts = Counter(X.columns)
         if twice := [name for name, count in counts.items() if count > 1]:
             names = ", ".join(map(repr, twice))
@@ -80,6 +85,15 @@ def _dates(X: Any) -> None:
 
 def _of_type(X: Any, error: TypeError) -> Exception:
     said = str(error)
+    if "Feature names are only supported" in said:
+        kinds = {type(name).__name__: repr(name) for name in X.columns}
+        return InvalidType(
+            f"X has columns of which some are named by text and others not ({', '.join(kinds.values())}); make it one "
+            "kind: X.columns = X.columns.astype(str), or pass X.to_numpy()"
+        )
+    if "Sparse data was passed" in said:
+        way = "X.toarray()" if issparse(X) else "X.sparse.to_dense()"
+        return InvalidInput(f"X is sparse, and a dense table is needed here; pass {way}")
     if names := getattr(getattr(X, "dtype", None), "names", None):
         return InvalidType(
             f"X has named fields ({', '.join(names)}), and a table of numbers is needed: "
@@ -161,7 +175,7 @@ def _axes(X: Any, said: str) -> str:
 
 
 def _one_axis(X: Any, said: str) -> str:
-    n = len(X)
+    n = int(np.prod(np.shape(X)))
     if n == 0:
         return "X is empty, and a row is a point. Reshape your data: a table of numbers is needed"
     return (
@@ -187,6 +201,14 @@ def _other_columns(X: Any, said: str) -> str:
     return f"{said.rstrip('.')}: new points have the columns of those fitted (of distances: one to each), in order"
 
 
+def _cells(X: Any, said: str) -> str:
+    return "X has cells that hold several values, and every cell must be one number; spread them over columns"
+
+
+def _too_large(X: Any, said: str) -> str:
+    return "X has whole numbers beyond float64, which ends at 1.8e308; divide them first, or take their logarithms"
+
+
 TOLD: dict[str, Callable[[Any, str], str]] = {
     "inhomogeneous": _ragged,
     "contains NaN": _gaps,
@@ -196,6 +218,9 @@ TOLD: dict[str, Callable[[Any, str], str]] = {
     "dim <= 2 is required": _axes,
     "expected <= 2": _axes,  # the same of scikit-learn 1.6
     "2D array, got 1D": _one_axis,
+    "2D input, got": _one_axis,  # the same of a sparse one
     "while a minimum of": _few,
     "features as input": _other_columns,
+    "setting an array element with a sequence": _cells,
+    "too large to convert": _too_large,
 }

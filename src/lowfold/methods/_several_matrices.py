@@ -36,8 +36,9 @@ def read_stack(X: Any, kind: str, *, square: bool) -> AnyFloats:
         A = np.array(X)
         if A.dtype.kind == "c":
             raise InvalidInput("X holds complex numbers, and dissimilarities are real; np.abs(X) has their sizes")
-        A = A if A.dtype == np.float32 else A.astype(np.float64)
-    except (TypeError, ValueError) as error:
+        with np.errstate(over="ignore"):  # long doubles beyond float64 become infinite, and are refused for it
+            A = A if A.dtype == np.float32 else A.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
             f"X must be an array (matrices, n, n) or a list of n x n matrices of one size, all numbers ({error})"
         ) from error

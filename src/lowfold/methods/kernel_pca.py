@@ -20,7 +20,7 @@ from lowfold._core.rows import Rows
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats
 from lowfold._core.warn import warn
-from lowfold.graph._reading import in_memory
+from lowfold.graph._reading import check_range, in_memory
 from lowfold.graph._source import Blocks
 from lowfold.graph._types import Neighbors
 from lowfold.kernels._block_kernel import BlockKernel, MercerTile, block_products
@@ -58,6 +58,7 @@ class KernelOrPoints(AnySource):
             return super().data(method, X, y)
         in_memory(X)
         K = np.asarray(read_rows(method, X, reset=True, least=2))
+        check_range(K)
         if K.shape[0] != K.shape[1]:
             raise InvalidInput(f"a precomputed kernel must be square; got {K.shape[0]} rows and {K.shape[1]} columns")
         if np.abs(K - K.T).max() > UNEVEN * max(float(np.abs(K).max()), np.finfo(float).tiny):
@@ -67,7 +68,9 @@ class KernelOrPoints(AnySource):
     def queries(self, method: Any, X: Any) -> Queries:
         if not _precomputed(method):
             return super().queries(method, X)
-        return np.asarray(read_rows(method, X, reset=False))
+        K = np.asarray(read_rows(method, X, reset=False))
+        check_range(K, fitted=method._dtype)
+        return K
 
     def tags(self, method: Any, tags: Any) -> Any:
         tags.input_tags.pairwise = _precomputed(method)

@@ -16,9 +16,9 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Choice, Flag, Function, Int
 from lowfold._core.operators import DenseOperator
 from lowfold._core.params import param
+from lowfold._core.rounding import LARGEST
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
-from lowfold.graph._source import LARGEST
 from lowfold.graph._types import Neighbors
 from lowfold.lowrank._principal import ROUTES, principal_axes
 from lowfold.lowrank._scatter import Scatter

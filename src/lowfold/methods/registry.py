@@ -13,7 +13,7 @@ from typing import Any
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.names import find_name, plain
-from lowfold.methods._elsewhere import ALSO_KNOWN_AS, NO_SUCH, NOT_HERE
+from lowfold.methods._elsewhere import NO_SUCH, NOT_HERE, OTHER_NAMES
 from lowfold.methods._table import BY_NAME, REGISTRY, Entry
 
 __all__ = ["BY_NAME", "REGISTRY", "Entry", "entry_of", "find", "is_method", "load", "model_of"]
@@ -27,10 +27,9 @@ def find(name: str) -> Entry:
     >>> find("laplacian-eigenmaps").name, find("hlle").name
     ('LaplacianEigenmaps', 'HessianLLE')
     """
-    others = {plain(other): name for name, names in ALSO_KNOWN_AS.items() for other in names}
     if plain(name) in map(plain, NOT_HERE):
         raise InvalidInput(NO_SUCH.format(name=name))
-    return BY_NAME[others.get(plain(name)) or find_name(name, BY_NAME, "method")]
+    return BY_NAME[OTHER_NAMES.get(plain(name)) or find_name(name, BY_NAME, "method")]
 
 
 def load(name: str) -> Any:

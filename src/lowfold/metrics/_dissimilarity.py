@@ -48,6 +48,8 @@ def kernel_distance(K: AnyFloats, k_rows: AnyFloats, k_columns: AnyFloats, *, sq
             f"K must have one row per entry of k_rows and one column per entry of k_columns; "
             f"got {K.shape}, {rows.shape}, {columns.shape}"
         )
+    if np.isinf(K).any() or np.isinf(rows).any() or np.isinf(columns).any():
+        raise InvalidInput("similarities must be finite, NaN where unmeasured; K holds infinity")
     d2 = rows[:, None] + columns[None, :] - 2 * K
     slack = ROUNDING[K.dtype] * (np.abs(rows)[:, None] + np.abs(columns)[None, :])
     wrong = np.argwhere(d2 < -slack)
@@ -152,8 +154,9 @@ def asymmetry(D: AnyFloats, *, n_jobs: int | None = 1) -> float:
     def work(i: int) -> None:
         for b in tiles[i:]:
             there, back = D[tiles[i], b], D[b, tiles[i]].T
-            uneven = np.abs(there - back, where=np.isfinite(there) & np.isfinite(back), out=np.zeros(there.shape))
-            worst[i] = max(worst[i], float(uneven.max()))
+            both = np.isfinite(there) & np.isfinite(back)
+            uneven = np.subtract(there, back, where=both, out=np.zeros(there.shape))
+            worst[i] = max(worst[i], float(np.abs(uneven).max()))
 
     run_blocks(work, len(tiles), n_jobs=n_jobs)
     return float(worst.max(initial=0.0))

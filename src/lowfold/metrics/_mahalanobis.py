@@ -40,7 +40,7 @@ def weighted_basis(params: Mapping[str, Any], D: int | None) -> Floats:
     if "basis" not in params or "weights" not in params:
         raise InvalidInput("metric_params: basis and weights of mahalanobis must be given together")
     B = _square(params["basis"], "basis", D)
-    weights = np.asarray(params["weights"], dtype=np.float64)
+    weights = numbers_of(params["weights"], "weights")
     if weights.shape != (len(B),) or not (weights > 0).all() or not np.isfinite(weights).all():
         raise InvalidInput(f"metric_params: weights must be {len(B)} positive numbers; got {params['weights']!r}")
     if np.linalg.cond(B) > 1 / np.finfo(float).eps:
@@ -63,8 +63,16 @@ def _covariance(X: AnyFloats, reg: float) -> Floats:
     return np.asarray(C + reg * np.trace(C) / len(C) * np.eye(len(C)))
 
 
+def numbers_of(values: object, name: str) -> Floats:
+    """The values of a parameter as an array, its own."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"metric_params: {name} must be an array of numbers; got {values!r}") from None
+
+
 def _square(M: object, name: str, D: int | None) -> Floats:
-    matrix = np.array(M, dtype=np.float64)
+    matrix = numbers_of(M, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or D not in (None, len(matrix)):
         wanted = "(D, D)" if D is None else f"({D}, {D}), D the columns of X"
         raise InvalidInput(f"metric_params: {name} must be a matrix of shape {wanted}; got {matrix.shape}")

@@ -11,6 +11,7 @@ import numpy as np
 
 from lowfold._core.errors import InvalidInput, InvalidType
 from lowfold._core.extras import load_extra
+from lowfold._core.rounding import LARGEST
 from lowfold._core.types import AnyFloats
 from lowfold.metrics import _maps as maps
 from lowfold.metrics import _scipy as scipy_metrics
@@ -21,6 +22,8 @@ from lowfold.metrics._table import METRICS
 
 Params = dict[str, Any]
 
+SCALING = ("mahalanobis", "seuclidean", "sqeuclidean")  # whose distances are of another size than the rows
+SHOWN = 64  # rows
 SILENT = 1e-6  # of the largest coefficient: the phase of a smaller one is that of its rounding
 MOST_LEVELS = 30  # halvings of a row: 2**30 values are more than any has
 
@@ -50,7 +53,25 @@ def resolve_metric(
         if name not in allowed:
             words = f"takes {', '.join(allowed)}" if allowed else "takes none"
             raise InvalidInput(f"metric_params: metric {metric!r} has no parameter {name!r}; it {words}")
-    return BUILDERS[metric](params, X) if metric in BUILDERS else scipy_metrics.build(metric, params, X)
+    built = BUILDERS[metric](params, X) if metric in BUILDERS else scipy_metrics.build(metric, params, X)
+    if metric in SCALING and X is not None:
+        _check_scaled(built, X)
+    return built
+
+
+def _check_scaled(built: Metric, X: AnyFloats) -> None:
+    """Refuse a scale at which distances leave the range; a few rows show it."""
+    assert built.feature_map is not None
+    with np.errstate(over="ignore", invalid="ignore"):
+        F = built.feature_map(X[:: max(1, len(X) // SHOWN)])
+        size = 2.0 * float(np.abs(F).max(initial=0.0)) * float(np.sqrt(F.shape[1]))
+        size = size if built.finish is None else size**2
+    most = float(np.finfo(np.float32).max) if X.dtype == np.float32 else LARGEST
+    if not size <= most:
+        raise InvalidInput(
+            f"distances of metric {built.name!r} reach {size:.3g} on X, and beyond {most:.3g} they cannot be squared "
+            "and summed; multiply X by a constant first, or look at metric_params"
+        )
 
 
 def _from_callable(function: Callable[..., Any], params: Params) -> Metric:

@@ -8,10 +8,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.errors import InvalidInput
+from lowfold._core.errors import InvalidInput, RepairWarning
 from lowfold._core.types import AnyFloats
+from lowfold._core.warn import warn
 from lowfold.metrics import _maps as maps
 from lowfold.metrics import _unmapped as unmapped
+from lowfold.metrics._mahalanobis import numbers_of
 from lowfold.metrics._metric import Metric
 
 CITY_BLOCK = ("manhattan", "cityblock", "l1")
@@ -28,6 +30,7 @@ PLAIN = (
     "sokalsneath",
     "yule",
 )
+TRUTH = ("dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule")  # of other numbers SciPy's are no distances
 SAME = 1e-15  # what rounding leaves between equal rows
 AT_ONCE = 16  # matching rows that are compared as a block: the diagonal is used
 
@@ -36,7 +39,8 @@ def scipy_block(A: AnyFloats, B: AnyFloats, *, name: str) -> NDArray[np.float64]
     """Distances by `scipy.spatial.distance.cdist`; 0 where it divides 0 by 0, for rows without anything in them."""
     from scipy.spatial.distance import cdist
 
-    d = cdist(A.astype(np.float64), B.astype(np.float64), cast("Any", name))
+    kind = np.bool_ if name in TRUTH else np.float64
+    d = cdist(A.astype(kind), B.astype(kind), cast("Any", name))
     d[np.isnan(d) | (d < SAME)] = 0.0
     return np.asarray(d)
 
@@ -60,6 +64,12 @@ def build(name: str, params: dict[str, Any], X: AnyFloats | None) -> Metric:
         return _standardized(params, X)
     if name == "jensenshannon" and X is not None and (np.min(X) < 0 or not (np.sum(X, axis=1) > 0).all()):
         raise InvalidInput("metric 'jensenshannon' compares distributions: rows must be 0 or more, and not all 0")
+    if name in TRUTH and X is not None and not np.isin(X, (0, 1)).all():
+        warn(
+            f"metric {name!r} compares truth values, and X holds other numbers than 0 and 1: what is not 0 counts as "
+            "true; pass X > threshold, or metric='jaccard' or 'hamming', which compare values",
+            RepairWarning,
+        )
     return Metric(name, block=partial(scipy_block, name=name), matched=partial(scipy_matched, name=name))
 
 
@@ -67,7 +77,7 @@ def _standardized(params: dict[str, Any], X: AnyFloats | None) -> Metric:
     if "V" not in params and X is None:
         raise InvalidInput("metric_params: metric 'seuclidean' without data needs V, the variances of the columns")
     given = params["V"] if "V" in params or X is None else np.var(X, axis=0, ddof=1, dtype=np.float64)
-    V = np.asarray(given, dtype=np.float64)
+    V = numbers_of(given, "V of seuclidean")
     if V.ndim != 1 or (X is not None and len(V) != X.shape[1]) or not (V >= 0).all():
         raise InvalidInput(f"metric_params: V of seuclidean must have one variance per column; got shape {V.shape}")
     scale = 1.0 / np.sqrt(np.where(V > 0, V, 1.0))

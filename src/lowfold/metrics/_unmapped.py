@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import compiled
+from lowfold._core.rounding import LARGEST
 from lowfold._core.types import AnyFloats
 
 TURN = 2 * np.pi
@@ -54,7 +56,11 @@ def callable_block(A: AnyFloats, B: AnyFloats, *, function: Callable[..., Any]) 
     """d_ij = function(a_i, b_j): a Python call per pair, unless the function is compiled by Numba."""
     if _is_compiled(function):
         call_pairs = compiled("lowfold.metrics._pair_loops").call_pairs
-        return np.asarray(call_pairs(function, np.ascontiguousarray(A), np.ascontiguousarray(B)), dtype=np.float64)
+        values = np.asarray(call_pairs(function, np.ascontiguousarray(A), np.ascontiguousarray(B)), dtype=np.float64)
+        wrong = ~((values >= 0) & (values <= LARGEST))
+        if wrong.any():
+            raise _no_distance(values[wrong][0])
+        return values
     return np.array([[_called(function, a, b) for b in B] for a in A]).reshape(len(A), len(B))
 
 
@@ -65,9 +71,16 @@ def callable_matched(A: AnyFloats, B: AnyFloats, *, function: Callable[..., Any]
 
 def _called(function: Callable[..., Any], a: AnyFloats, b: AnyFloats) -> float:
     value = function(a, b)
-    if np.ndim(value) != 0 or not value >= 0:
-        raise InvalidInput(f"metric: the function must give one number of at least 0 for two rows; it gave {value!r}")
-    return float(value)
+    number = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    if not isinstance(number, Real | np.bool_) or not 0 <= float(number) <= LARGEST:
+        raise _no_distance(value)
+    return float(number)
+
+
+def _no_distance(value: Any) -> InvalidInput:
+    return InvalidInput(
+        f"metric: the function must give one number from 0 to {LARGEST:g} for two rows; it gave {value!r}"
+    )
 
 
 def _is_compiled(function: Callable[..., Any]) -> bool:

@@ -96,7 +96,7 @@ def bandwidths_by(moments: Moments, near: Floats, count: Ints, mean: Floats, per
         low[open_rows] = np.where(gap > 0, now, low[open_rows])
         high[open_rows] = np.where(gap <= 0, now, high[open_rows])
         slope = -b * b * (second - first**2)  # dH / dlog beta = -beta^2 Var(E)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             newton = now - gap / slope
         lo, hi = low[open_rows], high[open_rows]
         middle = np.where(hi >= BRACKET, now + 2.0, np.where(lo <= -BRACKET, now - 2.0, (lo + hi) / 2))

@@ -80,7 +80,8 @@ class VectorRow(Extension):
                 f"eigenvector {small[0] + 1} cannot be extended to new points: its eigenvalue is nearly zero; use "
                 "fewer n_components"
             )
-        carried = np.einsum("eab,ebk->eak", rows.blocks, self.fields[rows.edges.indices])
+        near = self.fields.take(rows.edges.indices, axis=0)  # in C order, whatever that of the fields: the same bits
+        carried = np.einsum("eab,ebk->eak", rows.blocks, near)
         phi = np.zeros((found.n, *self.fields.shape[1:]))
         np.add.at(phi, rows.edges.rows(), carried)
         safe = np.where(np.abs(self.values) > TINY, self.values, 1.0)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
@@ -47,6 +48,12 @@ def _placed(extend: Extension, trained: Trained, queries: Queries, run: Run) -> 
     same, away = np.full(found.n, -1, dtype=np.int64), np.full(found.n, np.nan)
     if extend.looks != "nowhere":
         first = found.indptr[:-1]
+        alone = np.flatnonzero(first == found.indptr[1:])
+        if len(alone):
+            raise InvalidInput(
+                f"row {alone[0]} of the new points has no measured distance to a training point ({len(alone)} such "
+                "rows), which would say where it lies; measure one, or leave these rows out"
+            )
         away = found.distances[first]
     if extend.looks != "nowhere" and extend.recognise:
         known = away == 0
