@@ -48,7 +48,9 @@ def test_a_gap_is_answered_with_a_flag_by_every_command(tmp_path: Path) -> None:
     file = written(tmp_path / "x.csv", "a,b", ["1,2", "?,3", "4,5"])
     for command in (("embed", file, "-m", "pca"), ("diagnose", file), ("compare", file), ("dimension", file)):
         code, said = run(*command)
-        assert code == 1 and "--read missing=drop" in said and "missing='" not in said, said
+        assert code == 1
+        assert "--read missing=drop" in said
+        assert "missing='" not in said
 
 
 def test_rows_that_are_left_out_can_be_told(tmp_path: Path) -> None:
@@ -66,7 +68,8 @@ def test_the_classes_are_those_of_the_label_that_was_named(tmp_path: Path) -> No
     file = written(tmp_path / "x.csv", "a,b,height,class", lines)
     out = tmp_path / "y.npy"
     code, said = run("embed", file, "-m", "supervised-lle", "--label", "class", "--n-neighbors", 6, "-o", out)
-    assert code == 0 and "classes are those of column 'class'" in said, said
+    assert code == 0, said
+    assert "classes are those of column 'class'" in said
     asked = lowfold.SupervisedLLE(2, n_neighbors=6).fit_transform(X[:, :2], X[:, 2].astype(int))
     assert np.allclose(np.load(out), asked)
     assert "'height'" in run("embed", file, "-m", "supervised-lle", "--n-neighbors", 6, "-o", tmp_path / "z.npy")[1]
@@ -88,7 +91,8 @@ def test_edges_in_rows_are_a_graph_for_a_precomputed_metric(tmp_path: Path) -> N
             *("embed", file, "-m", "laplacian-eigenmaps", "--metric", "precomputed_affinity", "-o", tmp_path / "y.csv"),
             "--overwrite",
         )
-        assert code == 0 and "edges among 12 points" in said, said
+        assert code == 0, said
+        assert "edges among 12 points" in said
         table = np.genfromtxt(tmp_path / "y.csv", delimiter=",", names=True, dtype=None, encoding="utf-8")
         radius = np.hypot(table["laplacianeigenmaps0"], table["laplacianeigenmaps1"])
         assert np.allclose(radius, radius[0])

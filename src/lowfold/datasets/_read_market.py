@@ -7,13 +7,14 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.io import mminfo, mmread
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.file_words import existing_file, parsing, refuse, require_room
 from lowfold.datasets._file_table import Table, numbered
 from lowfold.datasets._unpack import unpacked
 
+SPARSE: Any = csr_array
 LEAST = 2  # bytes of an entry of a dense matrix; of a sparse one at least twice as many
 
 
@@ -31,7 +32,6 @@ def read_market(path: str | Path, *, points: Literal["rows", "columns"] = "rows"
             refuse(path, f"the header promises {entries} entries, more than the file can hold")
         require_room(path, 16 * entries + 8 * max(rows, columns), f"a matrix of {entries} entries")
         found: Any = mmread(str(file))
-    X: Any = csr_array(found) if issparse(found) else np.asarray(found)
-    X = X.T if points == "columns" else X
-    X = X.tocsr().astype(np.float64) if issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+    X: Any = found.T if points == "columns" else found
+    X = SPARSE(X).astype(np.float64) if form == "coordinate" else np.ascontiguousarray(X, dtype=np.float64)
     return Table(X, numbered(X.shape[1]), source=str(path))

@@ -74,8 +74,8 @@ def read(path: str | Path, *, standardize: str | None = "none", blocks: bool | s
     `options` are those of the reader that is chosen: `read_table` (.csv, .tsv, .txt, .data, also packed as .csv.gz,
     .bz2 or .xz, "-" for standard input), `read_parquet`, `read_feather`, `read_npy`, `read_npz`, `read_mat`,
     `read_market` (.mtx), `read_envi` (.hdr), `read_h5ad`, `read_idx` (.idx, -idx3-ubyte[.gz]), `read_images` and
-    `read_documents` (folders). `standardize` is "none", "unit" (every column less its mean, over its standard deviation) or "robust"
-    (median and quartiles); `Table.scaling` has what was used. `missing`, for every kind of file, is "error", "keep",
+    `read_documents` (folders). `standardize` is "none", "unit" (every column less its mean, over its standard
+    deviation) or "robust" (median and quartiles); `Table.scaling` has what was used. `missing`, for every kind of file, is "error", "keep",
     "drop" (rows with missing values are left out) or "mean" (they are filled in).
 
     With `blocks` nothing is read but the head of the file: X stays there, in blocks that methods work on one after the
