@@ -257,7 +257,7 @@ def test_devices_are_not_replaced(run: Any, roll: Path, tmp_path: Path, flag: st
 def test_errors_are_one_line(run: Any, roll: Path, args: list[str], code: int, words: str) -> None:
     given = [arg.format(roll=roll, dir=roll.parent) for arg in args]
     got, said, told = run(*given)
-    told = told.removeprefix("lowfold: column 'kind' is not numeric and is kept aside as a label\n")
+    told = told.removeprefix("lowfold: column 'kind' is not numeric and is kept aside as a label: 'outer', ...\n")
     assert (got, said) == (code, "")
     assert told.startswith("lowfold: ")
     assert told.count("\n") == 1

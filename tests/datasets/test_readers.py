@@ -108,7 +108,9 @@ def test_a_column_that_begins_with_gaps_is_decided_by_its_first_value(tmp_path):
         ("a,b\n1,2\n3,1_000\n", {}, "row 2, column 'b'"),
         ("name\nfoo\n", {}, "no numeric column"),
         ("a,b\n1,\xe9\n".encode("latin-1"), {}, "line 2 is not UTF-8"),
-        ("a,b\n1,2\n".encode("utf-16"), {}, "UTF-16"),
+        ("a,b\n1,ä\n".encode("cp1252"), {}, "encoding='cp1252'"),
+        (b"a,b\n1,\x81\n", {"encoding": "cp1252"}, "cp1252"),
+        (b"a:b\n1:2\n", {}, "'a:b' holds '1:2', ...; delimiter="),
         (b"a,b\n1,2\n\x00\x01", {}, "binary"),
         ('a,b\n1,"2\n', {}, "line 2 cannot be split"),
         ("a,b\n1,2\n" + "z" * 200_000 + ",1\n", {}, "line 3 cannot be split .* field larger"),
@@ -127,6 +129,7 @@ def test_bad_options_and_paths(tmp_path):
         ({"header": "yes"}, "'auto', True or False"),
         ({"missing": "zero"}, "'error', 'keep'"),
         ({"ids": 3}, "ids must be"),
+        ({"encoding": "windows"}, "one that Python knows"),
     ]:
         with pytest.raises(InvalidInput, match=words):
             table(tmp_path, "a,b\n1,2\n", **options)
@@ -134,6 +137,7 @@ def test_bad_options_and_paths(tmp_path):
         read(tmp_path / "none.csv")
     with pytest.raises(FileProblem, match="is a folder"):
         read_table(tmp_path)
+    (tmp_path / "a.xyz").write_text("1 2")
     with pytest.raises(FileProblem, match=r"ending '\.xyz' is not known"):
         read(tmp_path / "a.xyz")
     with pytest.raises(FileProblem, match=r"packed as \.zip"):

@@ -153,7 +153,7 @@ def test_gaps_of_any_kind_of_file(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", X)
     assert np.array_equal(read(tmp_path / "x.npy", missing="drop").X, X[[0, 2]])
     assert read(tmp_path / "x.npy", missing="mean").X[1, 0] == 3
-    assert any("--read missing=drop" in words for words in read(tmp_path / "x.npy").notices)
+    assert any("missing='drop'" in words for words in read(tmp_path / "x.npy").notices)
     with pytest.raises(FileProblem, match="1 values are missing"):
         read(tmp_path / "x.npy", missing="error")
     with pytest.raises(InvalidInput, match="missing must be"):

@@ -325,7 +325,14 @@ def test_envi_wavelengths_and_ignored_cells(tmp_path):
     write_cube(tmp_path, cube, "bip", "i2", **{"wavelength": "{1.5,\n 2.5, 3.5}", "data ignore value": -9})
     t = read_envi(tmp_path / "cube.hdr")
     assert t.columns == ["1.5", "2.5", "3.5"]
-    assert t.notices == ["1 cells hold the header's 'data ignore value' -9"]
+    assert t.notices == [
+        "1 of 4 cells hold the header's 'data ignore value' -9 and are NaN; missing='drop' leaves them out"
+    ]
+    assert np.isnan(t.X[0, 1])
+    assert np.isfinite(t.X).sum() == 11
+    kept = read(tmp_path / "cube.hdr", missing="drop")
+    assert kept.ids.tolist() == [2, 3, 4]
+    assert kept.X.shape == (3, 3)
 
 
 @pytest.mark.parametrize(
@@ -423,5 +430,5 @@ def test_a_folder_of_documents(tmp_path):
     with pytest.raises(FileProblem, match=r"bad\.txt: is not UTF-8"):
         read(tmp_path)
     (tmp_path / "none").mkdir()
-    with pytest.raises(FileProblem, match=r"no \.txt files"):
+    with pytest.raises(FileProblem, match=r"neither images nor texts"):
         read(tmp_path / "none")

@@ -61,6 +61,17 @@ def test_a_plane_is_linear_and_isometric_whatever_its_outline(name, seed):
     assert "PCA" in found.cleared
 
 
+@pytest.mark.parametrize("noise", [0.01, 0.03])
+def test_the_outline_of_a_noisy_plane_is_seen_in_the_plane(noise):
+    rng = np.random.default_rng(5103)
+    bent = _c(rng)
+    bent = bent + noise * rng.normal(size=bent.shape)
+    round_one = _turned(_inside(rng, 600, lambda P: np.hypot(*P.T) < 1), rng, 3)
+    round_one = round_one + 0.02 * rng.normal(size=round_one.shape)
+    assert quality.diagnose(bent, n_components=2, n_jobs=1)["convex"].verdict == "no"
+    assert quality.diagnose(round_one, n_components=2, n_jobs=1)["convex"].verdict == "yes"
+
+
 def test_a_noisy_roll_is_no_plane():
     found = quality.diagnose(datasets.swiss_roll(1000, noise=0.5, random_state=31).X, n_jobs=1)
     assert found["linear"].verdict == "no", found["linear"].saw

@@ -55,7 +55,8 @@ def in_blocks(
         raise InvalidInput("--workers starts processes here, --cluster uses those of an address; give one of them")
     several = len(files) != 1 or takes_several(model) or is_matrix(model) or not is_method(model)
     streams = streams and not set(options) - {"variable"}
-    stored = None if several else _stored(files[0], labels, asked, streams, wanted)
+    variable = options.get("variable")
+    stored = None if several else _stored(files[0], labels, asked, streams, wanted, variable)
     if stored is None:
         if asked:
             raise InvalidInput("--workers and --cluster take one file of points: .npy, .parquet, .zarr or .h5")
@@ -73,7 +74,9 @@ def in_blocks(
         yield BlockTable(DaskRows.over(stored), stored, aside)
 
 
-def _stored(file: str, labels: Sequence[str], asked: bool, streams: bool, wanted: list[str] | None) -> Any:
+def _stored(
+    file: str, labels: Sequence[str], asked: bool, streams: bool, wanted: list[str] | None, variable: str | None
+) -> Any:
     """Rows of the file; None where it is read whole."""
     from lowfold._core.open_rows import ENDINGS, HDF5, PARQUET, ZARR, numeric_names, open_rows
 
@@ -86,7 +89,7 @@ def _stored(file: str, labels: Sequence[str], asked: bool, streams: bool, wanted
         return None
     if columns is not None and wanted is not None:
         columns = names_of_the_fit(columns, wanted, file)
-    rows: Any = open_rows(path, columns=columns)
+    rows: Any = open_rows(path, columns=columns, variable=variable)
     only_so = asked or ending in (*ZARR, *HDF5)
     return rows if only_so or _large(8.0 * rows.shape[0] * rows.shape[1], streams) else None
 

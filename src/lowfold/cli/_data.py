@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import FileProblem, InvalidInput, ScaleWarning
+from lowfold.cli._errors import in_options
 from lowfold.cli._values import parse_settings, parse_value
 from lowfold.methods.registry import entry_of, is_method
 
@@ -22,6 +23,7 @@ FEW = 20  # numeric labels with at most so many values are classes, others a sca
 
 def read_input(file: str, labels: Sequence[str], options: Mapping[str, str], *, matrix: bool) -> Any:
     """A Table. `labels` are kept aside; a matrix of distances keeps every column, and its gaps as NaN."""
+    from lowfold.datasets._edges import edge_table, may_be_edges
     from lowfold.datasets._readers import _reader_for, read
 
     known = inspect.signature(_reader_for(file)).parameters
@@ -31,6 +33,8 @@ def read_input(file: str, labels: Sequence[str], options: Mapping[str, str], *, 
     if matrix:
         chosen |= {name: value for name, value in (("ids", False), ("missing", "keep")) if name in known | chosen}
     table = read(file, **chosen)
+    if matrix and may_be_edges(table):
+        table = edge_table(table)
     for name in labels:
         if name not in table.labels:
             there = f"there are {', '.join(table.labels)}" if table.labels else "there are none"
@@ -85,6 +89,15 @@ def tell_table(table: Any, metric: Any, *, by_size: bool = True, quiet: bool) ->
         quiet=quiet,
     )
     warnings.simplefilter("ignore", ScaleWarning)
+
+
+def classes(table: Any, labels: Sequence[str], model: Any, *, quiet: bool) -> NDArray[Any] | None:
+    """What a method learns from: the first of `labels`, or the first column kept aside; told where it counts."""
+    name = next(iter([*labels, *table.labels]), None)
+    if model.supervised and name is not None:
+        there = len(table.labels) > 1
+        tell([f"the classes are those of column {name!r}{'; --label names another' if there else ''}"], quiet=quiet)
+    return None if name is None else table.labels[name]
 
 
 def remember_input(model: Any, table: Any) -> None:
@@ -162,7 +175,7 @@ def tell(notices: Sequence[str], *, quiet: bool) -> None:
     """Sentences on standard error."""
     if not quiet:
         for words in notices:
-            sys.stderr.write(f"lowfold: {words}\n")
+            sys.stderr.write(f"lowfold: {in_options(words)}\n")
 
 
 def carried(table: Any, taken: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -211,13 +224,14 @@ def write_output(
     write_table(path, Y, list(columns), labels=dict(aside), overwrite=overwrite)
 
 
-def colouring(table: Any, name: str | None) -> dict[str, Any]:
+def colouring(table: Any, name: str | None, labels: Sequence[str]) -> dict[str, Any]:
     """`labels=` or `color=` of a picture: the named column kept aside, or the first one whose values come again.
 
-    A column of names that are all different (of files, say) says nothing about groups.
+    Those of --label come before the others. A column of names that are all different (of files, say) says nothing
+    about groups.
     """
     if name is None:
-        name = next((label for label, values in table.labels.items() if _tells_groups(values)), None)
+        name = next((label for label in [*labels, *table.labels] if _tells_groups(table.labels[label])), None)
         if name is None:
             return {}
     if name in table.labels:

@@ -16,6 +16,7 @@ from lowfold.cli._blocks import embed_blocks, in_blocks
 from lowfold.cli._data import (
     carried,
     check_ending,
+    classes,
     colouring,
     is_matrix,
     read_inputs,
@@ -96,9 +97,10 @@ def embed(
                 return
         table = read_inputs(files, label or [], options, model)
         tell_table(table, getattr(model, "metric", "euclidean"), by_size=model.by_size, quiet=quiet)
-        shown = {} if plot is None else colouring(table, color)
+        shown = {} if plot is None else colouring(table, color, label or [])
+        y = classes(table, label or [], model, quiet=quiet)
         start = time.perf_counter()
-        Y = model.fit(table.X, next(iter(table.labels.values()), None)).embedding_
+        Y = model.fit(table.X, y).embedding_
         remember_input(model, table)
         took = time.perf_counter() - start
         _write(model, Y, table, out, save, overwrite=overwrite, quiet=quiet)

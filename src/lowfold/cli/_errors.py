@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 import traceback
 import warnings
@@ -16,6 +17,8 @@ import typer
 from lowfold._core.errors import InvalidInput, LowfoldError
 
 OK, USER, USAGE, INTERRUPTED = 0, 1, 2, 130
+# Options of the readers, which a command takes by --read
+READER = "bad_bands|decimal|delimiter|encoding|header|ids|missing|points|rep|size|variable"
 # What people type that is meant otherwise here, and the answer to it.
 MEANT = (
     (
@@ -91,13 +94,23 @@ def _say(words: str, code: int) -> int:
     return code
 
 
+def in_options(words: str) -> str:
+    """A sentence of a reader in words of the command: missing='drop' as --read missing=drop, label='x' as --label x."""
+    words = re.sub(r"`datasets\.read\(file, ([^)]*)\)`", r"\1", words)
+    words = re.sub(r"(?<![\w.])label=(['\"])(.*?)\1", lambda found: f"--label {shlex.quote(found[2])}", words)
+    words = re.sub(r"(?<![\w.])metric='(\w+)'", r"--metric \1", words)
+    return re.sub(rf"(?<!--read )(?<![\w.-])({READER})=(['\"]?)([^\s'\";,)]*)\2", r"--read \1=\3", words)
+
+
 @contextmanager
 def told_once(quiet: bool, spoken: Callable[[str], str] = str) -> Iterator[None]:
-    """Warnings as one line each on standard error, none of them twice; they and errors as `spoken` puts them."""
+    """Warnings as one line each on standard error, none of them twice; they and errors as `spoken` puts them, and
+    options of readers as the command takes them.
+    """
     seen: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        words = spoken(_one_line(message))
+        words = in_options(spoken(_one_line(message)))
         if not quiet and words not in seen:
             seen.add(words)
             sys.stderr.write(f"lowfold: warning: {words}\n")
@@ -110,5 +123,5 @@ def told_once(quiet: bool, spoken: Callable[[str], str] = str) -> Iterator[None]
         try:
             yield
         except InvalidInput as error:
-            error.args = (spoken(str(error)),)
+            error.args = (in_options(spoken(str(error))),)
             raise

@@ -59,7 +59,7 @@ def tune(
     Prints the choice, the curves it rests on, and the command that embeds with it. Without candidates a grid is tried.
     Methods that need labels take the first column of --label.
     """
-    from lowfold.cli._data import is_matrix, read_input, reading, tell_table
+    from lowfold.cli._data import classes, is_matrix, read_input, reading, tell_table
     from lowfold.cli._errors import told_once
     from lowfold.cli._values import find_method, parameters_for, parse_settings
     from lowfold.methods.registry import load
@@ -77,7 +77,7 @@ def tune(
         model = cls(**parameters_for(cls, parse_settings(settings or [], "--set")))
         table = read_input(file, label or [], reading(read, standardize), matrix=is_matrix(model))
         tell_table(table, getattr(model, "metric", "euclidean"), by_size=model.by_size, quiet=quiet)
-        y = next(iter(table.labels.values()), None) if model.__sklearn_tags__().target_tags.required else None
+        y = classes(table, label or [], model, quiet=quiet) if model.__sklearn_tags__().target_tags.required else None
         found = choose(
             table.X,
             model,

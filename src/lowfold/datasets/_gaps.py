@@ -15,9 +15,10 @@ from lowfold.datasets._file_table import Table
 
 LEAST = 3  # rows of a square that is taken for a matrix of distances
 DISTANCES = (
-    "missing='keep' (--read missing=keep): in a matrix of distances these are pairs that nobody measured, which "
+    "missing='keep': in a matrix of distances these are pairs that nobody measured, which "
     "MetricMDS and NonmetricMDS take with metric='precomputed'"
 )
+WAYS = "missing='drop' (without these rows), missing='mean' (filled in) or missing='keep' (for EMPCA)"
 Missing = Literal["error", "keep", "drop", "mean"]
 
 
@@ -47,7 +48,7 @@ def with_gaps(table: Table, missing: Missing) -> Table:
     count, (row, column) = int(gaps.sum()), (int(i) for i in np.argwhere(gaps)[0])
     words = f"the first in row {row + 1}, column {table.columns[column]!r}"
     if missing == "error":
-        way = DISTANCES if are_distances(table.X) else "missing='drop', 'mean' or 'keep' (--read missing=drop)"
+        way = DISTANCES if are_distances(table.X) else WAYS
         refuse(table.source, f"{count} values are missing, {words}; read with {way}")
     if missing == "keep":
         told = f"{count} values are missing (NaN), {words}"
@@ -70,6 +71,8 @@ def _dropped(table: Table, rows: NDArray[np.bool_]) -> Table:
     if not kept.any():
         refuse(table.source, "every row has a missing value; use missing='mean' or 'keep'")
     labels = {name: values[kept] for name, values in table.labels.items()}
-    ids = None if table.ids is None else table.ids[kept]
     told = f"{int(rows.sum())} of {len(rows)} rows left out, which have missing values"
+    if table.ids is None:  # else nobody could tell which row of the file a coordinate belongs to
+        told += "; the ids of the others are their places in the file, from 1"
+    ids = np.flatnonzero(kept) + 1 if table.ids is None else table.ids[kept]
     return replace(table, X=table.X[kept], labels=labels, ids=ids, notices=[*table.notices, told], grid_shape=None)

@@ -60,7 +60,8 @@ def read_mat(path: str | Path, *, variable: str | None = None, points: Literal["
     """Read one numeric variable of a MATLAB file; vectors with one value per point become labels.
 
     Formats 5 to 7 are read here, 7.3 by h5py (extra `matlab`). Cells, structs, objects and functions are refused.
-    `variable` names the matrix; without it the only numeric one is taken, or the one called X.
+    `variable` names the matrix; without it the only numeric one is taken, the one called X, or the only one that is no
+    vector.
     """
     file = existing_file(path)
     with parsing(path, "MATLAB file"):
@@ -82,7 +83,13 @@ def _variables(
     if variable in found and not found[variable].is_numeric:
         refuse(path, f"variable {variable!r} is a {found[variable].word}, not a matrix of real numbers")
     numeric = {name: v for name, v in found.items() if v.is_numeric}
-    name = _chosen(list(numeric), variable, path)
+    if not numeric and found:
+        there = ", ".join(f"{name} ({v.word})" for name, v in list(found.items())[:30])
+        refuse(path, f"holds no array of numbers; there are {there}: save what is in it as variables of their own")
+    wide = [name for name, v in numeric.items() if _vector_length(v.shape) is None]
+    name = _chosen(
+        wide if len(wide) == 1 and variable is None and "X" not in numeric else list(numeric), variable, path
+    )
     wanted = [key for key, v in numeric.items() if key == name or _vector_length(v.shape) is not None]
     return {key: matlab.load(numeric[key]) for key in wanted}, name
 
@@ -150,7 +157,7 @@ def _table(arrays: Mapping[str, NDArray[Any]], name: str, points: str, source: o
     if missing:
         row, column = (int(i) for i in np.argwhere(np.isnan(X))[0])
         words = f"the first in row {row + 1}, column {column + 1}"
-        helps = "missing='drop' or 'mean' (--read missing=drop) helps"
+        helps = "missing='drop' or missing='mean' helps"
         way = "pairs of a distance matrix that nobody measured: MetricMDS takes them" if are_distances(X) else helps
         notices.append(f"{missing} values are NaN, {words}; {way}")
     shape = arrays[name].shape

@@ -15,9 +15,15 @@ from lowfold._core.types import AnyFloats
 from lowfold.datasets._file_table import Table
 from lowfold.datasets._gaps import Missing, with_gaps
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
+# Ways to write that there is no value: of pandas, R, Excel, and the marks of statistics packages; none is a number
+MISSING = frozenset({"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "?", ".", "-", "--"})
 WORDS_AT_MOST = 1 << 26
 COMMA = re.compile(r"\s*[+-]?(\d+|\d{1,3}(\.\d{3})+)?,\d+([eE][+-]?\d+)?\s*")  # 1,5 and 1.234,5
+CLASS_NAMES = frozenset(
+    {"class", "classes", "label", "labels", "target", "species", "category", "cluster", "group", "gnd"}
+)
+FEW_CLASSES = 20  # whole numbers, so few of them, under such a name are hardly a measurement
+MANY = 5  # columns of words from which they are told in one sentence
 ID_NAMES = frozenset({"id", "ids", "index", "idx", "row", "rowid", "row_id", "key", "nr", "no", "unnamed: 0"})
 
 
@@ -83,8 +89,8 @@ def _floats(fields: list[str], done: int, source: str, name: str, decimal: str) 
         kind = "a number with a decimal comma" if decimal == "," else "a number"
         refuse(
             source,
-            f"row {done + at + 1}, column {name!r} holds {fields[at][:40]!r}, not {kind}; correct it, "
-            f"or keep the column aside with label={name!r}",
+            f"row {done + at + 1}, column {name!r} holds {fields[at][:40]!r}, not {kind}; correct it, leave it empty "
+            f"where it means a missing value, or keep the column aside with label={name!r}",
         )
     return np.array(values, dtype=np.float64)
 
@@ -107,7 +113,7 @@ def assemble(
             raise FileProblem(f"{source}: there is no column {name!r}; the columns are {', '.join(names[:50])}")
     notices = list(notices)
     id_column = _id_column(columns, wanted, ids, notices)
-    labels, kept = {}, []
+    labels, kept, words = {}, [], []
     for j, column in enumerate(columns):
         if column is id_column:
             continue
@@ -115,11 +121,14 @@ def assemble(
             labels[column.name] = _as_labels(column)
         elif column.kind == "text":
             labels[column.name] = column.values()
-            notices.append(f"column {column.name!r} is not numeric and is kept aside as a label")
+            words.append(column)
         else:
             kept.append(j)
+            notices += _told_class(column)
+    notices += _told_words(words)
     if not kept:
-        refuse(source, "has no numeric column to use as data")
+        seen = f": {words[0].name!r} holds {_shown(words[0])}" if words else ""
+        refuse(source, f"has no numeric column to use as data{seen}; delimiter= says what divides the fields")
     if whole is not None:
         X = whole if len(kept) == whole.shape[1] else np.ascontiguousarray(whole[:, kept])
     else:
@@ -127,6 +136,35 @@ def assemble(
     kept_names = [names[j] for j in kept]
     chosen = None if id_column is None else _as_labels(id_column)
     return with_gaps(Table(X, kept_names, labels, chosen, notices, source), missing)
+
+
+def _told_words(columns: list[Column]) -> list[str]:
+    """That columns of words are kept aside, each with its first value, which shows why it is no number."""
+    if len(columns) <= MANY:
+        return [
+            f"column {column.name!r} is not numeric and is kept aside as a label: {_shown(column)}"
+            for column in columns
+        ]
+    some = ", ".join(f"{column.name!r} ({_shown(column)})" for column in columns[:MANY])
+    return [f"{len(columns)} columns are not numeric and are kept aside as labels: {some}, ..."]
+
+
+def _shown(column: Column) -> str:
+    value = next((word for word in column.values().tolist() if word.strip().lower() not in MISSING), "")
+    return f"{' '.join(value.split())[:20]!r}, ..."
+
+
+def _told_class(column: Column) -> list[str]:
+    """A word about numbers that are called classes: they would move the points that they tell from each other."""
+    if column.name.lower() not in CLASS_NAMES or column.kind is None:
+        return []
+    values = column.values()
+    known = values[~np.isnan(values)]
+    number = len(np.unique(known))
+    if number > FEW_CLASSES or not _whole(known):
+        return []
+    told = f"column {column.name!r} holds {number} different numbers and is used as data"
+    return [f"{told}; label={column.name!r} keeps it aside"]
 
 
 def _side_by_side(columns: list[NDArray[Any]]) -> AnyFloats:
@@ -173,8 +211,5 @@ def _id_column(columns: list[Column], wanted: list[str], ids: bool | str, notice
     called = name in ID_NAMES or name.endswith("_id") or name.startswith("__index_level")
     if ids == "auto" and not called and not (np.diff(values) == 1).all():
         return None
-    notices.append(
-        f"column {first.name!r} numbers the rows and is kept aside as ids; "
-        "ids=False (--read ids=false) keeps it as data"
-    )
+    notices.append(f"column {first.name!r} numbers the rows and is kept aside as ids; ids=False keeps it as data")
     return first

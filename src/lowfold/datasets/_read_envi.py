@@ -42,12 +42,13 @@ def read_envi(path: str | Path, *, bad_bands: Literal["drop", "keep"] = "drop") 
     with parsing(cube.file, "ENVI data file"):
         values = np.fromfile(cube.file, dtype=cube.dtype, count=n, offset=cube.offset).reshape(cube.stored_shape)
     X = values.transpose(cube.order).reshape(-1, bands).astype(small_float(cube.dtype.newbyteorder("=")))
-    notices = _ignored(cube.header, X)
+    notices = []
     names = band_names(cube.header, cube.header_file, bands)
     good = good_bands(cube.header, cube.header_file, bands)
     if bad_bands == "drop" and not good.all():
         X, names = np.ascontiguousarray(X[:, good]), [name for name, fine in zip(names, good) if fine]
         notices.append(f"{bands - len(names)} of {bands} bands left out, which the header calls bad (bbl)")
+    notices += _without_ignored(cube.header, X)
     return Table(X, names, {}, None, notices, str(path), grid_shape=(lines, samples))
 
 
@@ -177,14 +178,20 @@ def good_bands(header: dict[str, str], header_file: Path, bands: int) -> NDArray
         refuse(header_file, f"'bbl' must have 0 or 1 for each of the {bands} bands; it has {len(words)} entries")
     good = np.array([word[0] == "1" for word in words])
     if not good.any():
-        refuse(header_file, "'bbl' calls every band bad; read with bad_bands='keep' (--read bad_bands=keep)")
+        refuse(header_file, "'bbl' calls every band bad; read with bad_bands='keep'")
     return good
 
 
-def _ignored(header: dict[str, str], X: NDArray[Any]) -> list[str]:
+def _without_ignored(header: dict[str, str], X: NDArray[Any]) -> list[str]:
+    """NaN where the header says that a value is none, and a word about these cells."""
     try:
         value = float(header["data ignore value"])
     except (KeyError, ValueError):
         return []
-    cells = int(np.equal(X, value).any(axis=1).sum())
-    return [f"{cells} cells hold the header's 'data ignore value' {value:g}"] if cells else []
+    absent = np.equal(X, value)
+    cells = int(absent.any(axis=1).sum())
+    if not cells:
+        return []
+    X[absent] = np.nan
+    told = f"{cells} of {len(X)} cells hold the header's 'data ignore value' {value:g} and are NaN"
+    return [f"{told}; missing='drop' leaves them out"]

@@ -6,12 +6,13 @@ module, which names the row and the column. Rows count from 1 below the header.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice
@@ -27,9 +28,10 @@ from lowfold.datasets._file_table import Table, numbered
 from lowfold.datasets._gaps import Missing, check_missing_option
 from lowfold.datasets._read_arrow import WORTH, arrow_columns
 from lowfold.datasets._read_columns import COMMA, MISSING, Column, as_float, assemble
-from lowfold.datasets._unpack import unpacked
+from lowfold.datasets._unpack import in_utf8, mark_of, unpacked
 
 CHUNK = 5000
+REMARK = "#%"  # what begins a line of words above the rows, as NumPy, gnuplot, R and MATLAB write them
 FIRST_BELOW = 20  # rows that a first line with words and numbers is compared with
 FIRST = 200  # rows that show the kinds of the columns
 WIDE = 5_000  # columns from which pyarrow, which makes an array of each, takes longer than the csv module
@@ -44,30 +46,35 @@ def read_table(
     missing: Missing = "error",
     ids: bool | str | Literal["auto"] = "auto",
     decimal: Literal["auto", ".", ","] = "auto",
+    encoding: str | None = None,
 ) -> Table:
     """Read a table of numbers from a text file, plain or packed (.gz, .bz2, .xz); "-" reads CSV from standard input.
 
     Columns that are not numeric are kept aside in `labels`. A column is what its first value is: a word further down in
-    a column of numbers is an error that names row and column. Nothing else is guessed.
+    a column of numbers is an error that names row and column. Lines at the top that begin with # or % are remarks; the
+    last of them may hold the names. Nothing else is guessed.
 
     Parameters
     ----------
     label : names of columns to keep aside although they are numeric.
-    delimiter : one character; None takes the tab for .tsv, else the one of comma, semicolon, tab and space that splits
-        the first line into most fields.
+    delimiter : one character; None takes the tab for .tsv, else the one of comma, semicolon, tab, | and space that
+        splits the first line into most fields.
     header : whether the first line holds names; "auto" says yes when no field in it is a number, and of words and
         numbers when a word stands over numbers, or when all of its numbers are outside of their columns (wavelengths).
-    missing : "error" names the first missing value (empty, NA, N/A, NaN, null, None); "keep" makes it NaN, "drop"
-        leaves its row out, "mean" fills in the mean of its column.
+    missing : "error" names the first missing value (empty, NA, N/A, NaN, null, None, ?, ., -); "keep" makes it NaN,
+        "drop" leaves its row out, "mean" fills in the mean of its column.
     ids : "auto" keeps a first column of distinct whole numbers aside when it counts up by one or is called id, index
         and the like; a name keeps that column aside; False keeps none.
     decimal : the mark before a fraction; "auto" is the comma where it stands in the numbers of the first lines, no
         number among them has a point, and fields are divided by something else.
+    encoding : of the text, as "cp1252" (Windows, Excel) or "latin-1"; None is UTF-8, or UTF-16 where its mark says so.
     """
-    _check_options(delimiter, header, missing, decimal)
+    _check_options(delimiter, header, missing, decimal, encoding)
     source = "standard input" if str(path) == "-" else str(path)
-    text = _standard_input() if str(path) == "-" else None
-    with nullcontext(None) if text is not None else unpacked(existing_file(path), source) as file:
+    text = _standard_input(encoding) if str(path) == "-" else None
+    with ExitStack() as stack:
+        file = None if text is not None else stack.enter_context(unpacked(existing_file(path), source))
+        file = None if file is None else stack.enter_context(in_utf8(file, encoding, source))
         with _opened(file, text, source) as stream:
             look = _opening(stream, source, delimiter, header, decimal, file)
         numbers = _all_numbers(file, text, look) if look.decimal == "." and not _worth_arrow(file, look) else None
@@ -82,12 +89,13 @@ def read_table(
 
 @dataclass(frozen=True)
 class Look:
-    """What the first lines say: column names, how many physical lines the header takes (0: none), the two marks, and
-    what to tell of the first line.
+    """What the first lines say: column names, how many physical lines come before the rows, how many of these are
+    remarks and not the header, the two marks, and what to tell of the first line.
     """
 
     names: list[str]
     skipped: int
+    remarks: int
     delimiter: str
     decimal: str
     told: str = ""
@@ -113,7 +121,11 @@ def _parsed(file: Path | None, text: str | None, source: str, look: Look, aside:
         return _by_rows(stream, source, look, aside)
 
 
-def _check_options(delimiter: object, header: object, missing: object, decimal: object) -> None:
+def _check_options(delimiter: object, header: object, missing: object, decimal: object, encoding: object) -> None:
+    try:
+        codecs.lookup(encoding or "utf-8")  # type: ignore[arg-type]
+    except (LookupError, TypeError, ValueError):
+        raise InvalidInput(f"encoding must be one that Python knows, as 'cp1252', or None; got {encoding!r}") from None
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n"'):
         raise InvalidInput(f"delimiter must be one character, such as ',' or '\\t', or None; got {delimiter!r}")
     if header not in ("auto", True, False):
@@ -123,15 +135,16 @@ def _check_options(delimiter: object, header: object, missing: object, decimal: 
     check_missing_option(missing)
 
 
-def _standard_input() -> str:
+def _standard_input(encoding: str | None) -> str:
     data = sys.stdin.buffer.read()
     if not data:
         refuse("standard input", "is empty")
+    known = encoding or mark_of(data) or "utf-8-sig"
     try:
-        return data.decode("utf-8-sig")
+        return data.decode(known)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        refuse("standard input", f"line {line} is not UTF-8 text (byte {data[error.start]:#04x}); save it as UTF-8")
+        refuse("standard input", f"line {line} {_no_text(data[error.start], encoding)}")
 
 
 @contextmanager
@@ -150,13 +163,18 @@ def _opened(file: Path | None, text: str | None, source: str) -> Iterator[IO[str
 def _refuse_encoding(file: Path, source: str) -> None:
     with file.open("rb") as lines:
         for number, line in enumerate(lines, 1):
-            if number == 1 and line[:2] in (b"\xff\xfe", b"\xfe\xff"):
-                refuse(source, "is UTF-16 text; save it as UTF-8")
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError as error:
-                refuse(source, f"line {number} is not UTF-8 text (byte {line[error.start]:#04x}); save it as UTF-8")
+                refuse(source, f"line {number} {_no_text(line[error.start], None)}")
     refuse(source, "is not UTF-8 text; save it as UTF-8")
+
+
+def _no_text(byte: int, encoding: str | None) -> str:
+    """Bytes of other files are hardly ever UTF-8: what a text without the mark was probably written in."""
+    if encoding is not None:
+        return f"is no text in {encoding!r} (byte {byte:#04x})"
+    return f"is not UTF-8 text (byte {byte:#04x}); a text of Windows or Excel is read with encoding='cp1252'"
 
 
 def _opening(
@@ -165,32 +183,60 @@ def _opening(
     start = stream.read(1 << 16)
     if "\0" in start:
         refuse(source, "holds binary data, not a table as text")
-    lines = [line for line in start.splitlines() if line.strip()]
+    every = list(io.StringIO(start, newline=""))
+    remarks = _remarks(every)
+    lines = [line for line in every[remarks:] if line.strip()]
     if not lines:
         refuse(source, "holds no rows")
     if delimiter is None:
         tab = file is not None and file.suffix.lower() in (".tsv", ".tab")
         delimiter = "\t" if tab else _likely_delimiter(lines[0], decimal)
+    above = _fields_above(every[:remarks], delimiter)
+    if len(above) == len(_fields(lines[0], delimiter)) and any(is_number(field, decimal) for field in above):
+        remarks = 0  # a row of data that begins with the mark, as a colour does
     if decimal == "auto":
         whole = lines[:-1] if len(start) == 1 << 16 else lines
         decimal = "," if delimiter != "," and _decimal_commas(whole, delimiter) else "."
     stream.seek(0)
-    reader = _reader(stream, delimiter)
+    reader = _reader(_below(stream, remarks), delimiter)
     with _csv_errors(reader, source):
         first: list[str] = next(_filled(reader), [])
     if not first:
         refuse(source, "holds no rows")
     if len(first) > 1_000_000:
         refuse(source, f"row 1 has {len(first)} columns; at most 1000000 can be read")
-    skipped = reader.line_num
+    skipped = remarks + reader.line_num
     named, told = bool(header), ""
     if header == "auto":
         with _csv_errors(reader, source):
             below = [row for row in islice(_filled(reader), FIRST_BELOW) if len(row) == len(first)]
         named, told = _is_header(first, below, decimal)
-    if not named:
-        return Look(numbered(len(first)), 0, delimiter, decimal, told)
-    return Look(_unique([field.strip() for field in first]), skipped, delimiter, decimal, told)
+    if named:
+        return Look(_unique([field.strip() for field in first]), skipped, remarks, delimiter, decimal, told)
+    names = above if remarks and len(above) == len(first) and header == "auto" else None
+    return Look(_unique(names or numbered(len(first))), remarks, remarks, delimiter, decimal, "" if names else told)
+
+
+def _remarks(lines: list[str]) -> int:
+    """How many lines at the top are blank or begin with # or %; none where nothing else follows."""
+    count = next((i for i, line in enumerate(lines) if line.strip() and line.lstrip()[0] not in REMARK), 0)
+    return count if any(line.strip() for line in lines[:count]) else 0
+
+
+def _below(stream: IO[str], remarks: int) -> IO[str]:
+    """The stream after the remarks."""
+    for _ in range(remarks):
+        stream.readline()
+    return stream
+
+
+def _fields_above(remarks: list[str], delimiter: str) -> list[str]:
+    """The fields of the last remark, which may be names."""
+    return _fields(next((line.lstrip()[1:] for line in reversed(remarks) if line.strip()), ""), delimiter)
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    return [field.strip() for field in next(_reader(io.StringIO(line), delimiter, strict=False), [])]
 
 
 def _is_header(first: list[str], below: list[list[str]], decimal: str) -> tuple[bool, str]:
@@ -209,8 +255,8 @@ def _is_header(first: list[str], below: list[list[str]], decimal: str) -> tuple[
     outside = len(below) > 1 and all(_outside(as_float(first[j], decimal), columns[j]) for j in numbers)
     shown = ", ".join([*(field.strip() for field in first[:4]), *(["..."] if len(first) > 4 else [])])
     if titles or outside:
-        return True, f"the first line is read as names ({shown}); header=False (--read header=false) reads it as data"
-    return False, f"the first line is read as data ({shown}); header=True (--read header=true) takes it as names"
+        return True, f"the first line is read as names ({shown}); header=False reads it as data"
+    return False, f"the first line is read as data ({shown}); header=True takes it as names"
 
 
 def _outside(value: float | None, column: list[float | None]) -> bool:
@@ -219,17 +265,17 @@ def _outside(value: float | None, column: list[float | None]) -> bool:
 
 
 def _likely_delimiter(line: str, decimal: str) -> str:
-    """Of comma, semicolon, tab and space the one that splits the line into most fields; comma when none does.
+    """Of comma, semicolon, tab, | and space the one that splits the line into most fields; comma when none does.
 
     Where all commas of the line stand inside numbers between other marks, as in 1,5;2,5, they divide no fields.
     """
     if decimal != ".":
-        for mark in ";\t ":
+        for mark in ";\t| ":
             fields = line.split(mark)
             commas = [field for field in fields if "," in field]
             if len(fields) > 1 and commas and all(map(COMMA.fullmatch, commas)):
                 return mark
-    counts = {mark: len(next(_reader(io.StringIO(line), mark, strict=False), [])) for mark in ",;\t"}
+    counts = {mark: len(_fields(line, mark)) for mark in ",;\t|"}
     if decimal == ",":
         counts.pop(",")
     best = max(counts, key=lambda mark: counts[mark])
@@ -313,10 +359,11 @@ def _by_rows(stream: IO[str], source: str, look: Look, aside: set[str], *, at_mo
     """
     names = look.names
     columns = [Column(name, "text" if name in aside else None, decimal=look.decimal) for name in names]
-    reader = _reader(stream, look.delimiter)
+    reader = _reader(_below(stream, look.remarks), look.delimiter)
+    headed = look.skipped > look.remarks
     with _csv_errors(reader, source):
         rows = islice(_filled(reader), None if at_most is None else at_most + 1)
-        if look.skipped:
+        if headed:
             next(rows)
         done = 0
         while chunk := list(islice(rows, CHUNK)):
@@ -327,5 +374,5 @@ def _by_rows(stream: IO[str], source: str, look: Look, aside: set[str], *, at_mo
                 column.extend([row[j] for row in chunk], done, source)
             done += len(chunk)
     if done == 0:
-        refuse(source, "holds a header but no rows" if look.skipped else "holds no rows")
+        refuse(source, "holds a header but no rows" if headed else "holds no rows")
     return columns

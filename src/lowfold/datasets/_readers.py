@@ -19,6 +19,7 @@ from lowfold.datasets._read_envi import read_envi
 from lowfold.datasets._read_h5ad import read_h5ad
 from lowfold.datasets._read_idx import read_idx
 from lowfold.datasets._read_images import image_files, read_images
+from lowfold.datasets._read_market import read_market
 from lowfold.datasets._read_parquet import read_feather, read_parquet
 from lowfold.datasets._read_table import read_table
 from lowfold.datasets._read_text import read_documents, term_frequencies
@@ -35,6 +36,7 @@ __all__ = [
     "read_h5ad",
     "read_idx",
     "read_images",
+    "read_market",
     "read_mat",
     "read_npy",
     "read_npz",
@@ -57,6 +59,7 @@ BY_SUFFIX: dict[str, Callable[..., Table]] = {
     ".npy": read_npy,
     ".npz": read_npz,
     ".mat": read_mat,
+    ".mtx": read_market,
     ".hdr": read_envi,
     ".idx": read_idx,
     ".h5ad": read_h5ad,
@@ -70,9 +73,9 @@ def read(path: str | Path, *, standardize: str | None = "none", blocks: bool | s
 
     `options` are those of the reader that is chosen: `read_table` (.csv, .tsv, .txt, .data, also packed as .csv.gz,
     .bz2 or .xz, "-" for standard input), `read_parquet`, `read_feather`, `read_npy`, `read_npz`, `read_mat`,
-    `read_envi` (.hdr), `read_h5ad`, `read_idx` (.idx, -idx3-ubyte[.gz]), `read_images` and `read_documents`
-    (folders). `standardize` is "none", "unit" (every column less its mean, over its standard deviation) or "robust"
-    (median and quartiles); `Table.scaling` has what was used. `missing`, for every kind of file, is "error", "keep",
+    `read_market` (.mtx), `read_envi` (.hdr), `read_h5ad`, `read_idx` (.idx, -idx3-ubyte[.gz]), `read_images` and
+    `read_documents` (folders). `standardize` is "none", "unit" (every column less its mean, over its standard
+    deviation) or "robust" (median and quartiles); `Table.scaling` has what was used. `missing`, for every kind of file, is "error", "keep",
     "drop" (rows with missing values are left out) or "mean" (they are filled in).
 
     With `blocks` nothing is read but the head of the file: X stays there, in blocks that methods work on one after the
@@ -93,7 +96,7 @@ def read(path: str | Path, *, standardize: str | None = "none", blocks: bool | s
     if "missing" in options and "missing" not in known:
         missing = options.pop("missing")
         table = reader(path, **options)
-        table = with_gaps(replace(table, notices=[w for w in table.notices if "values are NaN" not in w]), missing)
+        table = with_gaps(replace(table, notices=[w for w in table.notices if " are NaN" not in w]), missing)
     else:
         table = reader(path, **options)
     if standardize in ("none", None):
@@ -116,11 +119,17 @@ def _reader_for(path: str | Path) -> Callable[..., Table]:
     except (OSError, ValueError) as error:
         refuse(path, f"cannot be opened: {error}")
     if folder:
-        return read_images if image_files(file) else read_documents
+        if image_files(file):
+            return read_images
+        if next(file.rglob("*.txt"), None) is None:
+            refuse(path, "holds neither images nor texts (.txt); name a file in it")
+        return read_documents
     if IDX_NAME.search(file.name):
         return read_idx
     found = BY_SUFFIX.get(kind_of(file))
-    if found is None or (found is not read_table and kind_of(file) != file.suffix.lower()):
+    if not file.exists():
+        refuse(path, "there is no such file")
+    if found is None or (found not in (read_table, read_market) and kind_of(file) != file.suffix.lower()):
         known = ", ".join(BY_SUFFIX)
         sheet = "; save the sheet as CSV" if file.suffix.lower() in SHEETS else ""
         words = (

@@ -1,8 +1,9 @@
-"""Text files packed by gzip, bzip2 or xz: unpacked into a private file while they are read."""
+"""Text files packed by gzip, bzip2 or xz, or not in UTF-8: brought into a private file while they are read."""
 
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import lzma
 import tempfile
@@ -45,4 +46,29 @@ def unpacked(file: Path, source: object) -> Iterator[Path]:
                 out.write(part)
         if plain.stat().st_size == 0:
             refuse(source, "holds no rows")
+        yield plain
+
+
+def mark_of(start: bytes) -> str | None:
+    """The encoding that the first bytes of a text name: UTF-16 has a mark; UTF-8 needs none."""
+    return "utf-16" if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
+
+
+@contextmanager
+def in_utf8(file: Path, encoding: str | None, source: object) -> Iterator[Path]:
+    """The file itself where it is UTF-8, or one with its text in UTF-8 that is gone afterwards."""
+    with file.open("rb") as stream:
+        known = encoding or mark_of(stream.read(2))
+    if known is None or codecs.lookup(known).name in ("utf-8", "utf-8-sig", "ascii"):
+        yield file
+        return
+    with tempfile.TemporaryDirectory(prefix="lowfold-") as folder:
+        plain = Path(folder) / f"table{file.suffix}"
+        with (
+            parsing(source, f"text in {known}"),
+            file.open(encoding=known, newline="") as text,
+            plain.open("w", encoding="utf-8", newline="") as out,
+        ):
+            while part := text.read(PART):
+                out.write(part)
         yield plain

@@ -121,7 +121,7 @@ def _ragged(X: Any, said: str) -> str:
 def _gaps(X: Any, said: str) -> str:
     return (
         f"Input X contains NaN{_where(X, np.isnan)}. Fill the gaps or leave these rows out; EMPCA fits rows with gaps "
-        "as they are, and `datasets.read(file, missing='mean')` or 'drop' mends them where a file is read"
+        "as they are, and `datasets.read(file, missing='mean')` or missing='drop' mends them where a file is read"
     )
 
 

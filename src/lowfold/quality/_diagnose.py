@@ -114,7 +114,7 @@ def _answers_at(view: NeighborhoodView) -> tuple[Finding, ...]:
         crossed,
         flat,
         ask.conformal(view, flat, shut),
-        ask.convex(view, flat, shut, holed),
+        ask.convex(view, straight, flat, shut, holed),
         shut,
         holed,
         ask.noisy(view),

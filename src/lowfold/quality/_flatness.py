@@ -31,6 +31,8 @@ CONVEX = 0.003  # residual variance of Isomap: a convex region leaves about 0.2%
 # 99% quantile of geodesic over chart distance beyond that of a cube: convex below, not above; a chart whose edges are
 # wrong by a tenth bends lengths by as much.
 ROUND = (0.05, 0.1)
+# Times the noise over the distance to the farthest neighbour: what zigzags through noise add to that quantile, at most.
+ZIGZAG = 0.5
 
 
 def isometric(view: NeighborhoodView, straight: Finding) -> Finding:
@@ -137,28 +139,35 @@ def conformal(view: NeighborhoodView, flat: Finding, shut: Finding) -> Finding:
     return Finding("conformal", verdict, after, saw, *rules)
 
 
-def convex(view: NeighborhoodView, flat: Finding, shut: Finding, holed: Finding) -> Finding:
-    """Do geodesics go straight in a chart that keeps lengths?"""
+def convex(view: NeighborhoodView, straight: Finding, flat: Finding, shut: Finding, holed: Finding) -> Finding:
+    """Do geodesics go straight in a chart that keeps lengths? Of linear data the plane itself is one, noisy or not."""
     if shut.verdict == "yes":
         return Finding("convex", "no", float("nan"), "a closed manifold is no convex region", (), _bent_rules())
     if holed.verdict == "yes":
         return Finding("convex", "no", holed.value, "there is a hole, and geodesics go around it", *_convex_rules("no"))
     if flat.verdict != "yes":
         return unknown("convex", "asked of data of which a flat picture can keep the lengths; see `isometric`")
-    chart, error = _chart(view)
-    if chart is not None and error < CHART:
+    planar = straight.verdict == "yes"
+    chart, error = (view.plane[0], _zigzag(view)) if planar else _chart(view)
+    if chart is not None and (planar or error < CHART):
         value, usual = _bending(view.along, between(chart)), _usual_bending(view)
         verdict = judge(value - usual, ROUND[0], ROUND[1] + error)
+        where = "the best plane" if planar else f"a chart that keeps lengths of edges within {error:.1%}"
         saw = (
-            f"in a chart that keeps lengths of edges within {error:.1%}, geodesics of 99% of the far pairs are at most "
-            f"{value:.2f} times as long as straight lines, compared with the median pair; an even sample of a cube, as "
-            f"large, has {usual:.2f}"
+            f"in {where}, geodesics of 99% of the far pairs are at most {value:.2f} times as long as straight lines, "
+            f"compared with the median pair; an even sample of a cube, as large, has {usual:.2f}"
         )
         return Finding("convex", verdict, value, saw, *_convex_rules(verdict))
     left = isomap_residual(view)
     saw = f"Isomap leaves {left:.2%} of the variance of geodesics in {view.d} dimensions; a convex region about 0.2%"
     verdict = "yes" if left < CONVEX else "cannot tell"
     return Finding("convex", verdict, left, saw, *_convex_rules(verdict))
+
+
+def _zigzag(view: NeighborhoodView) -> float:
+    """What noise may add to the ratio of geodesics and straight lines."""
+    reach = float(np.median(view.distances[:, view.k - 1]))
+    return 0.0 if np.isnan(view.noise) or reach == 0 else ZIGZAG * view.noise / reach
 
 
 def _bending(along: Floats, straight: Floats) -> float:
