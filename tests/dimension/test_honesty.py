@@ -239,3 +239,57 @@ def test_an_interval_is_shown_with_what_it_is_of() -> None:
     assert found.interval is not None
     assert "by sampling]" in repr(found)
     assert "with scales and edges]" in repr(found)
+
+
+def noisy(shape: str, seed: int, n: int) -> np.ndarray:
+    """A circle in space or a sphere in five columns, with noise as large as the distance to the tenth neighbour."""
+    rng = np.random.default_rng(seed)
+    if shape == "circle":
+        t = 2 * np.pi * rng.random(n)
+        X, sigma = np.column_stack([np.cos(t), np.sin(t), 0 * t]), 10 * np.pi / n
+    else:
+        X = rng.normal(size=(n, 3))
+        X = np.pad(X / np.linalg.norm(X, axis=1, keepdims=True), ((0, 0), (0, 2)))
+        sigma = np.sqrt(40 / n) / 2
+    return X + sigma * rng.normal(size=X.shape)
+
+
+NEAR = {
+    "local_pca": dimension.local_pca,
+    "mle": dimension.maximum_likelihood,
+    "two_nn": dimension.two_nearest,
+}
+
+
+@pytest.mark.parametrize("name", NEAR)
+@pytest.mark.parametrize("shape", ["circle", "sphere"])
+@pytest.mark.parametrize("seed", range(2))
+def test_noise_that_fills_the_nearest_neighbours_is_told(name: str, shape: str, seed: int) -> None:
+    """They count the directions of the noise; farther away there are those of the manifold."""
+    found = NEAR[name](noisy(shape, seed, 1500), n_resamples=0)
+    d = 1 if shape == "circle" else 2
+    assert found.value > d + 0.5
+    assert not found.told
+    said = float(str(found.reason).split("depends on the scale: ")[1].split()[0])
+    assert said < found.value
+    assert shape == "sphere" or round(said) == 1
+
+
+def test_distances_alone_show_the_scale() -> None:
+    D = pairwise(noisy("circle", 5, 600))
+    assert "depends on the scale: 1" in str(dimension.two_nearest(D, metric="precomputed", n_resamples=0).reason)
+
+
+@pytest.mark.parametrize("name", [*NEAR, "correlation", "multiscale_svd"])
+@pytest.mark.parametrize("seed", range(2))
+def test_clean_sets_do_not_depend_on_the_scale(name: str, seed: int) -> None:
+    estimator = getattr(dimension, {"mle": "maximum_likelihood", "two_nn": "two_nearest"}.get(name, name))
+    rng = np.random.default_rng(seed)
+    turned = 4 * np.pi * rng.random(800)
+    for X in (
+        np.column_stack([np.cos(turned), np.sin(turned), turned / 10]),
+        rng.normal(size=(1500, 3)),
+        rng.random((1500, 5)),
+        lowfold.datasets.swiss_roll(1500, random_state=seed).X,
+    ):
+        assert "depends on the scale" not in str(estimator(X, n_resamples=0).reason)

@@ -61,9 +61,10 @@ def dimension(
 ) -> None:
     """Estimate the intrinsic dimension of the rows of a file, in many ways.
 
-    Prints for each estimator its value, where 95% of other samples would put it, the scales that it rests on, and what
-    speaks against it, or why it cannot tell. An estimator's own bias comes on top of the sampling. --out
-    draws the curves behind the values.
+    Prints for each estimator its value, where 95% of other samples would put it, the same with what scales and edges of
+    the set do, the scales that it rests on, and what speaks against it, or why it cannot tell. An estimator's own bias
+    comes on top of the sampling: of clean sets the second span held the truth in 86%, the first in 62%. --out draws the
+    curves behind the values.
     """
     from lowfold._core.config import config_context
     from lowfold.cli._data import carried, read_input, reading, refuse_existing, tell, tell_table, write_output

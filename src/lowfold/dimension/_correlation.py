@@ -24,7 +24,8 @@ from lowfold.dimension._estimate import (
     slope,
 )
 from lowfold.dimension._linear import require_range
-from lowfold.dimension._read import distance_rows, distinct, read_source, typical_distance
+from lowfold.dimension._read import distance_rows, distinct, only, read_source, typical_distance
+from lowfold.dimension._scales import by_scale
 from lowfold.graph._reading import MetricLike, Params
 from lowfold.graph._source import Pairs, Points
 
@@ -70,7 +71,7 @@ def correlation(
     rng = generator(random_state)
     kept, note = sampled(distinct(source), source.n, source.n, rng)
     given, n = source.n, len(kept)
-    source = source if n == given else source.subset(kept)
+    source = only(source, kept)
     if n < FEWEST:
         return cannot_tell("correlation", f"{n} different points are too few; at least {FEWEST}")
     centers = np.sort(rng.choice(n, max_centers, replace=False)) if n > max_centers else np.arange(n)
@@ -105,6 +106,7 @@ def correlation(
         reason=f"not straight: slope {lower:.2f} at small and {upper:.2f} at large radii" if bent else None,
         note=note,
     )
+    found = by_scale(found, source, float(high), rng)
     return found if radii is not None else judged(found, edge_shortfall(float(high), typical_distance(source, rng)))
 
 

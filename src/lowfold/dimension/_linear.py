@@ -18,7 +18,8 @@ from lowfold._core.run import Run
 from lowfold._core.stacks import singular_values, stacked_svd
 from lowfold._core.types import Floats, Ints
 from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled
-from lowfold.dimension._read import distinct, read_points, read_source
+from lowfold.dimension._read import distinct, only, read_points, read_source
+from lowfold.dimension._scales import by_scale
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
 from lowfold.graph._source import Points
 from lowfold.metrics._resolve import resolve_metric
@@ -218,7 +219,7 @@ def local_pca(
     ks = np.unique(np.geomspace(NARROWEST, min(WIDEST * k, n - 1), SCALES).astype(np.int64))
     everywhere = np.full(source.n, np.nan)
     everywhere[kept] = local
-    return Estimate(
+    found = Estimate(
         "local_pca",
         value,
         interval,
@@ -231,6 +232,7 @@ def local_pca(
         reason=seen,
         note=note,
     )
+    return by_scale(found, only(source, kept), reach, rng)
 
 
 def _several(local: Floats) -> str | None:

@@ -18,7 +18,8 @@ from lowfold._core.stacks import singular_values
 from lowfold._core.types import Floats, Ints
 from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled, slope
 from lowfold.dimension._linear import require_range
-from lowfold.dimension._read import distinct, read_source
+from lowfold.dimension._read import distinct, only, read_source
+from lowfold.dimension._scales import by_scale
 from lowfold.graph._source import Points
 
 N_RADII = 10  # of the balls, evenly spaced in their logarithm
@@ -127,7 +128,10 @@ def multiscale_svd(
         labels=labels,
     )
     against = _against(value, high / low, fewest)
-    return found if against is None else replace(found, value=float("nan"), interval=None, reason=against)
+    if against is not None:
+        return replace(found, value=float("nan"), interval=None, reason=against)
+    # all of its balls have to agree, so that the smallest are what it rests on
+    return by_scale(found, only(source, kept), float(low), rng)
 
 
 def _against(value: float, factor: float, fewest: int) -> str | None:

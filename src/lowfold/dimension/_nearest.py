@@ -12,7 +12,8 @@ from lowfold._core.random import generator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.dimension._estimate import Estimate, bootstrap, cannot_tell, edge_shortfall, half_samples, judged, sampled
-from lowfold.dimension._read import distinct, read_source, typical_distance
+from lowfold.dimension._read import distinct, only, read_source, typical_distance
+from lowfold.dimension._scales import by_scale
 from lowfold.graph._neighborhoods import neighborhoods
 from lowfold.graph._reading import MetricLike, Params
 from lowfold.graph._source import Pairs, Points
@@ -93,6 +94,7 @@ def maximum_likelihood(
         reason=f"changes by {drift:.0%} with k: no plateau" if drift > UNSTEADY else _unequal(mean_inverse[good], ks),
         note=note,
     )
+    found = by_scale(found, only(source, kept), lengths[1], rng)
     return judged(found, edge_shortfall(lengths[1], typical_distance(source, rng)))
 
 
@@ -188,6 +190,7 @@ def two_nearest(
         reason=f"changes by {drift:.0%} with the scale: noise, or too few points" if drift > UNSTEADY else None,
         note=note,
     )
+    found = by_scale(found, only(source, kept), scales[0], rng)
     return judged(found, edge_shortfall(scales[0], typical_distance(source, rng)))
 
 

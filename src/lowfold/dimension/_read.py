@@ -32,6 +32,11 @@ def distinct(source: Points | Pairs) -> Ints:
     return np.sort(np.unique(source.X, axis=0, return_index=True)[1])
 
 
+def only(source: Points | Pairs, kept: Ints) -> Points | Pairs:
+    """The source with these rows alone."""
+    return source if len(kept) == source.n else source.subset(kept)
+
+
 def typical_distance(source: Points | Pairs, rng: np.random.Generator) -> float:
     """Median distance between two points, from at most 300 of them."""
     rows = np.sort(rng.choice(source.n, min(source.n, TYPICAL), replace=False))

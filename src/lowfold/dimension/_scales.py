@@ -1,0 +1,78 @@
+"""Whether the dimension is a lower one farther away, as where noise fills small distances or a set is narrow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+from scipy.special import digamma
+
+from lowfold._core.parallel import COPIED, single_threaded_blas
+from lowfold._core.types import Floats
+from lowfold.dimension._estimate import Estimate, edge_shortfall
+from lowfold.dimension._read import distance_rows, typical_distance
+from lowfold.graph._source import Pairs, Points
+
+CENTERS = 200  # points about which neighbours are counted: means over them are within 5%, of the nearest shell
+INNER = 2  # neighbours within the smallest shell; a shell reaches to twice as many, where the next one begins
+SHELLS_PART = 3  # the largest shell has at most one in so many of the points
+# Shells beyond this share of the median distance between points are left out: edges and bends decide there.
+CLEAR = 0.5
+# The least factor that counts as a fall. Of 260 samples of clean circles, spirals, rolls, spheres, cubes, tori,
+# Gaussians, paraboloids and sheets of 1 to 10 dimensions none fell by more than 1.18.
+FALL = 1.25
+
+E = TypeVar("E", bound=Estimate)
+
+
+def by_scale(found: E, source: Points | Pairs, farthest: float, rng: np.random.Generator) -> E:
+    """The estimate; its `reason` says where a lower dimension holds beyond `farthest`, the distance it rests on.
+
+    Between its k-th and its 2k-th neighbour, at distances T_k and T_2k, a point of an even sample in d dimensions sees
+    E log(T_2k / T_k) = (psi(2k) - psi(k)) / d, psi the digamma function.
+    """
+    if np.isnan(found.value):
+        return found
+    inner, outer, seen = _shells(source, rng)
+    typical = typical_distance(source, rng)
+    beyond = (inner > farthest) & (outer <= CLEAR * typical)
+    beyond[:1] = False  # the smallest shell is what there is nearest to any estimate
+    if not beyond.any():
+        return found
+    whole = seen / (1.0 - np.array([edge_shortfall(float(r), typical) for r in outer]))
+    far = int(np.argmin(np.where(beyond, whole, np.inf)))
+    near = float(whole[~(inner > farthest)].max(initial=whole[0]))
+    if near <= FALL * whole[far] or round(found.value) <= round(float(whole[far])):
+        return found
+    depends = (
+        f"depends on the scale: {whole[far]:.2g} at distances of {outer[far]:.2g}; either noise fills what is nearer, "
+        "or the set is narrow"
+    )
+    return replace(found, reason=depends if found.reason is None else f"{found.reason}; {depends}")
+
+
+def _shells(source: Points | Pairs, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+    """Median inner and outer radius of each shell, and the dimension that is seen between them."""
+    n = source.n
+    inside = []
+    while 2 * SHELLS_PART * (k := INNER << len(inside)) <= n:
+        inside.append(k)
+    if not inside:
+        return np.empty(0), np.empty(0), np.empty(0)
+    ranks = np.array([*inside, 2 * inside[-1]])
+    rows = rng.choice(n, min(n, CENTERS), replace=False)
+    at_once = max(1, COPIED // n)
+    T = np.empty((len(rows), len(ranks)))
+    with single_threaded_blas():
+        for first in range(0, len(rows), at_once):
+            some = rows[first : first + at_once]
+            # rank 0 is the point itself, so that rank k is its k-th neighbour
+            T[first : first + at_once] = np.partition(distance_rows(source, some), ranks, axis=1)[:, ranks]
+    T = np.log(T[T[:, 0] > 0])
+    rise = np.diff(T, axis=1).mean(axis=0)
+    k = ranks[:-1]
+    with np.errstate(divide="ignore"):
+        seen = (digamma(2 * k) - digamma(k)) / rise
+    radii = np.exp(np.median(T, axis=0))
+    return radii[:-1], radii[1:], np.asarray(seen)
