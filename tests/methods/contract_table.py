@@ -600,7 +600,7 @@ CONTRACT: dict[str, Case] = {
     "MVU": Case(
         other_values={
             **UNFOLDING,
-            "n_eigenvectors": (3, None, {"solver": "lowrank", "n_neighbors": 5, "max_iter": 1}),
+            "n_eigenvectors": (3, None, {"solver": "factorized", "n_neighbors": 5, "max_iter": 1}),
             "solver": ("lowrank", None, {"max_iter": 3}),
         },
         rebuild=leading,

@@ -168,7 +168,7 @@ class MVU(GraphMethod):
         '0.2%. Used by "slack".',
     )
     n_eigenvectors: int = param(
-        10, Int(1), 'Eigenvectors of the graph Laplacian in the first, factorised solve of "lowrank" and "factorized".'
+        10, Int(1), 'Eigenvectors of the graph Laplacian in the first, factorised solve of "factorized".'
     )
     solver: str = param(
         "auto",

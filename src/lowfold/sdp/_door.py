@@ -20,7 +20,7 @@ from lowfold.sdp._face import FACE_DIMENSIONS, FACE_POINTS, Face, face, solve_on
 from lowfold.sdp._interior import Interior, interior
 from lowfold.sdp._laplacian import laplacian_form
 from lowfold.sdp._lowrank import lowrank
-from lowfold.sdp._program import RankOne, Unfolding, complement
+from lowfold.sdp._program import RankOne, Unfolding, complement, path_layout
 from lowfold.sdp._solution import (
     Callback,
     Solution,
@@ -156,10 +156,10 @@ def _solved(
             raise InvalidInput(f"solver='barrier' is for the slack form; got {program.form!r}; use solver='auto'")
         return barrier(program, tol=tol, max_iter=max_iter, callback=callback, run=run)
     run = replace(run, solver="auto", tol=SHARP)  # for the eigen-solvers inside
-    start = laplacian_form(program, n_eigenvectors, run=run)[:, :START_RANK]
-    return lowrank(
-        program, start, tol=tol, max_iter=max_iter, grow=name == "lowrank", name=name, callback=callback, run=run
-    )
+    grow = name == "lowrank"
+    start = path_layout(program.graph(), START_RANK) if grow else laplacian_form(program, n_eigenvectors, run=run)
+    start = start[:, :START_RANK]
+    return lowrank(program, start, tol=tol, max_iter=max_iter, grow=grow, name=name, callback=callback, run=run)
 
 
 def _heard(callback: Callback | None, progress: Progress, max_iter: int) -> Callback:

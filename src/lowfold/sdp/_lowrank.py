@@ -33,7 +33,7 @@ PATIENCE = 6  # rounds without progress after which it ends
 PROGRESS = 0.9  # of the best so far: a round that lowers gap or violation by less has made none
 # The gradient asked of a minimisation, relative to Y: rough while the stiffness rises, since the next one moves the
 # minimum anyway; then sharper by TIGHTER in each round of the certificate, whose gap falls with it, down to TIGHTEST.
-ROUGH, FIRST, TIGHTER, TIGHTEST = 1e-2, 3e-3, 0.3, 1e-7
+ROUGH, FIRST, TIGHTER, TIGHTEST = 1e-2, 6e-3, 0.3, 1e-7
 USEFUL = 1e-9  # slope, 1 at most, along a direction that K may grow in: with less the new column would carry nothing
 
 

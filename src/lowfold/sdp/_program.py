@@ -19,6 +19,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.stacks import stacked_eigh
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._components import is_connected
 from lowfold.graph._geodesics import geodesics
@@ -30,7 +31,10 @@ FORMS: tuple[str, ...] = ("slack", "eq", "ineq")
 # Under a mean of squared lengths, or a penalty, in units of the mean squared distance of the pairs, which is 1: reached
 # only where all points of a part coincide, and there any positive number does.
 NOTHING = 1e-12
-SOURCES = 50  # points from which path lengths are measured for a mean that sets a scale; two digits of it are enough
+# Points from which path lengths are measured: for a mean that sets a scale, of which two digits are enough, and for a
+# layout to start from.
+SOURCES = 50
+NO_PATHS = 1e-6  # of the largest eigenvalue of their products: below are directions that paths do not take
 SLACK = 0.002  # what nu="auto" aims at: the mean of |d_e(K) - s_e| in units of the mean s_e
 
 
@@ -157,8 +161,27 @@ def path_variance(graph: Graph) -> float:
 
     Taken from at most 50 evenly spaced points.
     """
+    return graph.n * float(_path_squares(graph)[1].mean()) / 2
+
+
+def path_layout(graph: Graph, columns: int) -> Floats:
+    """Y (n, at most `columns`) whose distances are nearly those along paths: landmark scaling from the same points.
+
+    Paths inside a sheet are as long when it is flat: where it unfolds, this is nearly the answer.
+    """
+    sources, squared = _path_squares(graph)
+    mean = squared[:, sources].mean(axis=1)
+    values, V = stacked_eigh(-0.5 * (squared[:, sources] - mean[:, None] - mean + mean.mean()))
+    values, V = values[::-1][:columns], V[:, ::-1][:, :columns]
+    held = values > NO_PATHS * values[0]
+    Y = -0.5 * (squared - mean[:, None]).T @ (V[:, held] / np.sqrt(values[held]))
+    return np.ascontiguousarray(Y - Y.mean(axis=0))
+
+
+def _path_squares(graph: Graph) -> tuple[Ints, Floats]:
+    """At most 50 evenly spaced points, and the squared path lengths from them to all."""
     sources = np.unique(np.linspace(0, graph.n - 1, SOURCES).astype(np.int64))
-    return graph.n * float((np.asarray(geodesics(graph, sources), dtype=np.float64) ** 2).mean()) / 2
+    return sources, np.asarray(geodesics(graph, sources), dtype=np.float64) ** 2
 
 
 def auto_penalty(program: Unfolding) -> float:
