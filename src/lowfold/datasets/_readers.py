@@ -75,8 +75,8 @@ def read(path: str | Path, *, standardize: str | None = "none", blocks: bool | s
     .bz2 or .xz, "-" for standard input), `read_parquet`, `read_feather`, `read_npy`, `read_npz`, `read_mat`,
     `read_market` (.mtx), `read_envi` (.hdr), `read_h5ad`, `read_idx` (.idx, -idx3-ubyte[.gz]), `read_images` and
     `read_documents` (folders). `standardize` is "none", "unit" (every column less its mean, over its standard
-    deviation) or "robust" (median and quartiles); `Table.scaling` has what was used. `missing`, for every kind of file, is "error", "keep",
-    "drop" (rows with missing values are left out) or "mean" (they are filled in).
+    deviation) or "robust" (median and quartiles); `Table.scaling` has what was used. `missing`, for every kind of file,
+    is "error", "keep", "drop" (rows with missing values are left out) or "mean" (they are filled in).
 
     With `blocks` nothing is read but the head of the file: X stays there, in blocks that methods work on one after the
     other (.npy, .parquet, .zarr, .h5; `variable` names one of several arrays, `columns` those of a Parquet file), or,

@@ -55,9 +55,9 @@ def by_scale(found: E, source: Points | Pairs, farthest: float, rng: np.random.G
 def _shells(source: Points | Pairs, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
     """Median inner and outer radius of each shell, and the dimension that is seen between them."""
     n = source.n
-    inside = []
-    while 2 * SHELLS_PART * (k := INNER << len(inside)) <= n:
-        inside.append(k)
+    inside: list[int] = []
+    while 2 * SHELLS_PART * (INNER << len(inside)) <= n:
+        inside.append(INNER << len(inside))
     if not inside:
         return np.empty(0), np.empty(0), np.empty(0)
     ranks = np.array([*inside, 2 * inside[-1]])

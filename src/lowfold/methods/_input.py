@@ -246,7 +246,7 @@ class DenseOrSparseRows(Rows):
 
     def read(self, method: Any, X: Any, *, reset: bool) -> Any:
         rows = super().read(method, X, reset=reset)
-        return SparseRows(rows) if issparse(rows) else rows
+        return SparseRows(csr_array(rows)) if issparse(rows) else rows
 
 
 def _sparse_points(method: Any, X: Any, metric: Any, allowed: bool) -> Points:
@@ -255,7 +255,7 @@ def _sparse_points(method: Any, X: Any, metric: Any, allowed: bool) -> Points:
             f"X is sparse, and {type(method).__name__} takes dense rows: reduce them first by lowfold.PCA(50), which "
             "takes sparse ones, or pass X.toarray(). A sparse matrix of distances needs metric='precomputed'"
         )
-    rows = SparseRows(read_points(method, X, reset=True, least=2, sparse=True))
+    rows = SparseRows(csr_array(read_points(method, X, reset=True, least=2, sparse=True)))
     _tell_graph(rows.csr)
     return Points(rows, sparse_metric(metric))  # type: ignore[arg-type]
 
@@ -276,7 +276,7 @@ def as_trained_rows(method: Any, X: Any, trained: Any) -> Any:
     if not isinstance(trained, SparseRows):
         raise InvalidInput(f"X is sparse, but {type(method).__name__} was fitted on dense rows; pass X.toarray()")
     rows = read_points(method, X, reset=False, sparse=True)
-    return SparseRows(rows)
+    return SparseRows(csr_array(rows))
 
 
 def _tell_scales(method: Any, X: NDArray[np.floating]) -> None:

@@ -104,7 +104,7 @@ def _of_type(X: Any, error: TypeError) -> Exception:
     return error
 
 
-def _of_value(X: Any, error: ValueError) -> Exception:
+def _of_value(X: Any, error: ValueError | OverflowError) -> Exception:
     said = str(error)
     for words, tell in TOLD.items():
         if words in said:

@@ -18,8 +18,8 @@ from lowfold._core.parallel import block_slices
 from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.types import AnyFloats, Floats
 
-# Of a panel: with some hundred columns in float32 it stays in the second cache, and steps of 1,000 points take 10% to 15%
-# less than with half or twice as many. Threads only wait for each other here.
+# Of a panel: with some hundred columns in float32 it stays in the second cache, and steps of 1,000 points take 10% to
+# 15% less than with half or twice as many. Threads only wait for each other here.
 ROWS = 200
 # Squared norms up to which squared distances in float32 err by 1e-3 at most, beside the 1 that is added to them, and
 # gradients by 5e-5; beyond, they are made in float64. The layouts of Gaussian weights stay far below.
