@@ -1,7 +1,7 @@
 """EM for PCA, Roweis (1998), and probabilistic PCA, Tipping & Bishop (1999), doi:10.1111/1467-9868.00196.
 
-X with gaps --E: p(z | observed)--> z --M: least squares--> (W, mean, s) -- ... --> axes V of W --> E[V'(x - mean) |
-observed]
+X with gaps --E: p(z | observed)--> z --M: least squares--> (W, mean, s) -- ... --> axes V of W
+    --> E[V'(x - mean) | observed]
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Kernel locality preserving projections, He & Niyogi (2003); Levada (2020), Section 8.
 
-X --kernel--> K = U S U' --> features F = U sqrt(S);  X --graph--> L, D --linear on F--> K L K a = lambda K D K a -->
-k(x) a
+X --kernel--> K = U S U' --> features F = U sqrt(S);  X --graph--> L, D --linear on F--> K L K a = lambda K D K a
+    --> k(x) a
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Linear local tangent space alignment, Zhang, Yang, Zhao & Ge (2007), doi:10.1016/j.neucom.2006.11.007.
 
-X --neighbours--> patches --local PCA--> V_i --align--> K = sum (I - G_i G_i') --linear--> X'K X a = lambda X'X a --> (x
-- mean) A
+X --neighbours--> patches --local PCA--> V_i --align--> K = sum (I - G_i G_i') --linear--> X'K X a = lambda X'X a
+    --> (x - mean) A
 """
 
 from __future__ import annotations

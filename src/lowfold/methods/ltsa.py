@@ -1,7 +1,7 @@
 """Local tangent space alignment, Zhang & Zha (2004), doi:10.1137/S1064827502419154.
 
-X --neighbours--> N --patches--> X_i --local PCA--> V_i --projector--> W_i = I - G_i G_i' --sum--> K --eigen--> v_1 ..
-v_d
+X --neighbours--> N --patches--> X_i --local PCA--> V_i --projector--> W_i = I - G_i G_i' --sum--> K
+    --eigen--> v_1 .. v_d
 """
 
 from __future__ import annotations

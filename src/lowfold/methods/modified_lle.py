@@ -1,7 +1,7 @@
 """Modified LLE, Zhang & Wang (2007), Advances in Neural Information Processing Systems 19, pp. 1593-1600.
 
-X --neighbours--> N --several weights--> W_i (k x s_i) --sum--> K = sum_i (e_i 1' - W_i)(e_i 1' - W_i)' --eigen--> v_1
-.. v_d
+X --neighbours--> N --several weights--> W_i (k x s_i) --sum--> K = sum_i (e_i 1' - W_i)(e_i 1' - W_i)'
+    --eigen--> v_1 .. v_d
 """
 
 from __future__ import annotations

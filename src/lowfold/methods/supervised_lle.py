@@ -1,7 +1,7 @@
 """Supervised LLE: weights inside the own class mixed in, Wang (2012), Section 10.3.3, doi:10.1007/978-3-642-27497-8.
 
-X --neighbours--> N, y --same class--> N_o --reconstruction--> W = (1 - t) W_e + t W_o --> K = (I - W)'(I - W) --> v_1
-.. v_d
+X --neighbours--> N, y --same class--> N_o --reconstruction--> W = (1 - t) W_e + t W_o --> K = (I - W)'(I - W)
+    --> v_1 .. v_d
 """
 
 from __future__ import annotations
