@@ -112,3 +112,14 @@ def test_the_matrix_of_a_matlab_file(tmp_path: Path) -> None:
     scipy.io.savemat(tmp_path / "c.mat", {"A": X, "B": X})
     with pytest.raises(FileProblem, match="several arrays: A, B"):
         read(tmp_path / "c.mat")
+
+
+def test_ids_behind_the_coordinates_are_no_coordinates(tmp_path: Path) -> None:
+    """As `embed` writes them of a table with gaps, from which the next command reads."""
+    file = tmp_path / "flat.csv"
+    file.write_text("a,b,id,no\n0.5,1,7,1\n1.5,2,9,1\n0.1,2,12,2\n0.2,3,13,2\n", encoding="utf-8")
+    table = read(file)
+    assert table.columns == ["a", "b", "no"]  # "no" comes twice: it numbers nothing
+    assert table.ids is not None
+    assert table.ids.tolist() == [7, 9, 12, 13]
+    assert read(file, ids=False).X.shape == (4, 4)

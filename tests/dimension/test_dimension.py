@@ -282,7 +282,8 @@ def test_same_bits_with_any_number_of_threads() -> None:
         (lambda X: dimension.estimate_all(X, ("guess",)), "names"),
         (lambda X: dimension.local_pca(X * np.nan), "finite"),
         (lambda X: dimension.linear(X * 1e150), "multiply X"),
-        (lambda X: dimension.correlation(np.full((40, 40), np.nan), metric="precomputed"), "every pair"),
+        (lambda X: dimension.correlation(np.full((40, 40), np.nan), metric="precomputed"), "no measured distance"),
+        (lambda X: dimension.correlation(np.diag([np.nan] * 39, 1) + X[:, :1], metric="precomputed"), "every pair"),
     ],
 )
 def test_errors_in_words(call, words: str) -> None:

@@ -101,7 +101,8 @@ def test_a_linear_coordinate_that_holds_one_point_is_told(seed):
         lowfold.LinearLTSA(1, n_neighbors=10).fit(X)
 
 
-@pytest.mark.filterwarnings("ignore:the eigenvectors are known to")
+# Which vectors of a null space come, and so how few points hold one, hangs on the machine's rounding.
+@pytest.mark.filterwarnings("ignore:the eigenvectors are known to", "ignore:coordinate . of HessianLLE tells 3 points")
 @pytest.mark.parametrize("seed", [1200, 1201, 1202])
 @pytest.mark.parametrize("name", ["LTSA", "HessianLLE"])
 def test_a_second_coordinate_of_a_curve_is_told(name, seed):
@@ -172,6 +173,7 @@ def test_training_points_lead_back_to_themselves(name: str, normalization: str, 
     np.testing.assert_array_equal(model.inverse_transform(model.embedding_), X)
 
 
+@pytest.mark.filterwarnings("ignore:1 of 3 coordinates of VectorDiffusionMaps are products of fields")
 @pytest.mark.parametrize("seed", [11, 12])
 def test_single_points_are_told_beside_pieces_too(seed: int) -> None:
     """Outliers of a table in two pieces hold every leading coordinate of VectorDiffusionMaps."""

@@ -141,7 +141,8 @@ def test_metric_is_used() -> None:
         (lambda X, Y: quality.trustworthiness(X * np.nan, Y), "finite"),
         (lambda X, Y: quality.mrre(X, Y, side="left"), "side"),
         (lambda X, Y: quality.trustworthiness(find_neighbors(np.r_[X, X + 99], 3), np.r_[Y, Y]), "pieces"),
-        (lambda X, Y: quality.stress(np.full((70, 70), np.nan), Y, metric="precomputed"), "every pair"),
+        (lambda X, Y: quality.stress(np.full((70, 70), np.nan), Y, metric="precomputed"), "no measured distance"),
+        (lambda X, Y: quality.stress(np.diag([np.nan] * 69, 1) + 1.0, Y, metric="precomputed"), "every pair"),
     ],
 )
 def test_errors_in_words(call, words: str) -> None:

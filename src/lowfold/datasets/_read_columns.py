@@ -200,16 +200,21 @@ def _id_column(columns: list[Column], wanted: list[str], ids: bool | str, notice
         return next(column for column in columns if column.name == ids)
     if ids not in (True, "auto"):
         raise InvalidInput(f"ids must be 'auto', True, False or the name of a column; got {ids!r}")
-    first = columns[0]
-    others = [column for column in columns[1:] if column.kind != "text" and column.name not in wanted]
-    if first.name in wanted or first.kind == "text" or not others:
-        return None
-    values = first.values()
-    if len(values) < 3 or not _whole(values) or len(np.unique(values)) < len(values):
-        return None
-    name = first.name.lower()
-    called = name in ID_NAMES or name.endswith("_id") or name.startswith("__index_level")
-    if ids == "auto" and not called and not (np.diff(values) == 1).all():
-        return None
-    notices.append(f"column {first.name!r} numbers the rows and is kept aside as ids; ids=False keeps it as data")
-    return first
+    free = [column for column in columns if column.kind != "text" and column.name not in wanted]
+    # `embed` writes ids behind the coordinates: a later column counts by its name alone, the first by its values too.
+    named = [column for column in free if _called_id(column.name)]
+    first = [column for column in free if column is columns[0]]
+    for column in dict.fromkeys([*first, *named]):
+        values = column.values()
+        if len(free) < 2 or len(values) < 3 or not _whole(values) or len(np.unique(values)) < len(values):
+            continue
+        if ids is True or column in named or (np.diff(values) == 1).all():
+            words = f"column {column.name!r} numbers the rows and is kept aside as ids; ids=False keeps it as data"
+            notices.append(words)
+            return column
+    return None
+
+
+def _called_id(name: str) -> bool:
+    lower = name.lower()
+    return lower in ID_NAMES or lower.endswith("_id") or lower.startswith("__index_level")

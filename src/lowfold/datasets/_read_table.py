@@ -63,8 +63,8 @@ def read_table(
         numbers when a word stands over numbers, or when all of its numbers are outside of their columns (wavelengths).
     missing : "error" names the first missing value (empty, NA, N/A, NaN, null, None, ?, ., -); "keep" makes it NaN,
         "drop" leaves its row out, "mean" fills in the mean of its column.
-    ids : "auto" keeps a first column of distinct whole numbers aside when it counts up by one or is called id, index
-        and the like; a name keeps that column aside; False keeps none.
+    ids : "auto" keeps a column of distinct whole numbers aside that is called id, index and the like, or that is the
+        first and counts up by one; a name keeps that column aside; False keeps none.
     decimal : the mark before a fraction; "auto" is the comma where it stands in the numbers of the first lines, no
         number among them has a point, and fields are divided by something else.
     encoding : of the text, as "cp1252" (Windows, Excel) or "latin-1"; None is UTF-8, or UTF-16 where its mark says so.
