@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -38,7 +39,9 @@ def _surface(name: str) -> Any:
 @cache
 def _exact(name: str, edges: str) -> tuple[Any, Any, Any]:
     """Kernel, leading eigenvalues and unit eigenvectors of Isomap."""
-    model = lowfold.Isomap(3, n_neighbors=10, symmetrize=edges, on_shortcut="ignore").fit(_surface(name).X)
+    with warnings.catch_warnings():  # of the third coordinate only the eigenvalue is printed
+        warnings.simplefilter("ignore", lowfold.errors.DependenceWarning)
+        model = lowfold.Isomap(3, n_neighbors=10, symmetrize=edges, on_shortcut="ignore").fit(_surface(name).X)
     Y = model.embedding_[:, :2]
     return model.kernel(), model.eigenvalues_, Y / np.linalg.norm(Y, axis=0)
 
