@@ -167,7 +167,8 @@ def foreign_words(cls: type[Declared], names: Iterable[str]) -> str:
 
 def _foreign(cls: type[Declared], name: str) -> str | None:
     """What to write for a parameter of another library, of this class or of any; None for its own, and where the
-    answer names a parameter that the class does not have."""
+    answer names a parameter that the class does not have.
+    """
     told = cls.elsewhere.get(f"{cls.__name__}.{name}") or cls.elsewhere.get(name)
     if told is None or name in cls.parameters:
         return None
