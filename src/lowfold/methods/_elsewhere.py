@@ -112,7 +112,10 @@ MODULES: Mapping[str, str] = {
 }
 """Modules of scikit-learn that an import with the name of the library replaced asks for, likewise."""
 
-ANSWERS: Mapping[str, str] = STAYS | {name: f"scikit-learn's {name} is {words}" for name, words in SCIKIT_LEARN.items()}
+ANSWERS: Mapping[str, str] = {
+    **STAYS,
+    **{name: f"scikit-learn's {name} is {words}" for name, words in SCIKIT_LEARN.items()},
+}
 """All names that `lowfold` answers when they are imported."""
 
 PARAMETERS: Mapping[str, str] = {
