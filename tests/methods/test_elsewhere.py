@@ -211,6 +211,12 @@ def test_data_sets_of_scikit_learn_are_answered() -> None:
     assert not hasattr(lowfold.datasets, "rolls")
 
 
+def test_the_matrix_of_distances_is_answered() -> None:
+    with pytest.raises(ImportError, match=r"lowfold\.metrics\.pairwise\(X"):
+        from lowfold.metrics import pairwise_distances  # noqa: F401
+    assert not hasattr(lowfold.metrics, "nothing")
+
+
 def test_misspelt_values_are_answered_with_the_nearest() -> None:
     X = np.random.default_rng(0).normal(size=(20, 3))
     for metric, words in (("euclidian", "did you mean 'euclidean'"), ("l2", "write metric='euclidean'")):

@@ -171,6 +171,8 @@ PARAMETERS: Mapping[str, str] = {
     "whiten_solver": "nothing: whitening goes by the shape of X",
     "EMPCA.iterated_power": "max_iter= and tol=",
     "EMPCA.svd_method": "nothing: expectation and maximisation need no SVD",
+    "Isomap.eigen_solver": "solver=, 'auto' if in doubt ('arpack' is 'lanczos')",
+    "KernelPCA.eigen_solver": "solver=, 'auto' if in doubt ('arpack' is 'lanczos')",
     "PCA.algorithm": "solver= ('arpack' and 'randomized' are 'krylov')",
     "PCA.n_iter": "solver='krylov' with tol=",
     "NMF.batch_size": "nothing: rows that stay in files are fitted in blocks as they are",
