@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import copy
 import importlib
+import inspect
 import pickle
+import re
 
 import numpy as np
 import pytest
 
 import lowfold
 from lowfold._core.errors import InvalidInput
-from lowfold.methods._elsewhere import ALSO_KNOWN_AS, PARAMETERS, SCIKIT_LEARN, VALUES
+from lowfold.methods._elsewhere import (
+    ALSO_KNOWN_AS,
+    ATTRIBUTES,
+    MODULES,
+    PARAMETERS,
+    PARAMETERS_OF_PEERS,
+    SCIKIT_LEARN,
+    VALUES,
+)
 from lowfold.methods.registry import BY_NAME, find
 from lowfold.quality._score import Score
 
@@ -87,7 +97,7 @@ def test_values_of_scikit_learn_are_answered() -> None:
     limits = {name: limit for entry in BY_NAME for name, limit in getattr(lowfold, entry).limits.items()}
     for (name, value), advice in VALUES.items():
         assert name in limits, name
-        for word in advice.replace(",", " ").replace(":", " ").split():
+        for word in re.split(r"[ ,;:]+", advice):
             told, equals, new = word.partition("=")
             if equals and told == name and new.startswith("'"):
                 allowed = [getattr(lowfold, entry).limits.get(name, ()) for entry in BY_NAME]
@@ -139,7 +149,7 @@ def test_attributes_and_places_of_scikit_learn_are_answered() -> None:
 
 def test_advice_names_parameters_that_exist() -> None:
     ours = {name for entry in BY_NAME for name in getattr(lowfold, entry).parameters}
-    for advice in PARAMETERS.values():
+    for advice in (*PARAMETERS.values(), *PARAMETERS_OF_PEERS.values()):
         for word in advice.replace("(", " ").replace(",", " ").split():
             if "=" in word and not word.startswith("="):
                 assert word.partition("=")[0] in ours, advice
@@ -201,6 +211,12 @@ def test_data_sets_of_scikit_learn_are_answered() -> None:
     assert not hasattr(lowfold.datasets, "rolls")
 
 
+def test_the_matrix_of_distances_is_answered() -> None:
+    with pytest.raises(ImportError, match=r"lowfold\.metrics\.pairwise\(X"):
+        from lowfold.metrics import pairwise_distances  # noqa: F401
+    assert not hasattr(lowfold.metrics, "nothing")
+
+
 def test_misspelt_values_are_answered_with_the_nearest() -> None:
     X = np.random.default_rng(0).normal(size=(20, 3))
     for metric, words in (("euclidian", "did you mean 'euclidean'"), ("l2", "write metric='euclidean'")):
@@ -215,3 +231,91 @@ def test_misspelt_values_are_answered_with_the_nearest() -> None:
 def test_whole_numbers_beyond_float64_are_no_limits() -> None:
     with pytest.raises(InvalidInput, match="tol of PCA must be"):
         lowfold.PCA(1, tol=10**400).fit(np.eye(4))
+
+
+THERE = {
+    "PCA": ("decomposition.PCA", "decomposition.IncrementalPCA", "decomposition.TruncatedSVD"),
+    "EMPCA": ("decomposition.FactorAnalysis",),
+    "KernelPCA": ("decomposition.KernelPCA",),
+    "SparsePCA": ("decomposition.SparsePCA", "decomposition.MiniBatchSparsePCA"),
+    "ICA": ("decomposition.FastICA",),
+    "NMF": ("decomposition.NMF", "decomposition.MiniBatchNMF"),
+    "MetricMDS": ("manifold.MDS",),
+    "NonmetricMDS": ("manifold.MDS",),
+    "Isomap": ("manifold.Isomap",),
+    "LLE": ("manifold.LocallyLinearEmbedding",),
+    "ModifiedLLE": ("manifold.LocallyLinearEmbedding",),
+    "HessianLLE": ("manifold.LocallyLinearEmbedding",),
+    "LTSA": ("manifold.LocallyLinearEmbedding",),
+    "LaplacianEigenmaps": ("manifold.SpectralEmbedding",),
+    "TSNE": ("manifold.TSNE",),
+    "RandomProjection": ("random_projection.GaussianRandomProjection", "random_projection.SparseRandomProjection"),
+    "SpectralClustering": ("cluster.SpectralClustering",),
+}
+
+
+def _there(place: str) -> type:
+    module, _, name = place.partition(".")
+    return getattr(importlib.import_module(f"sklearn.{module}"), name)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("name", THERE)
+def test_every_parameter_of_its_twin_is_taken_or_answered(name: str) -> None:
+    ours = getattr(lowfold, name)
+    for kind in map(_there, THERE[name]):
+        for parameter in inspect.signature(kind).parameters.keys() - ours.parameters.keys():
+            with pytest.raises(TypeError, match=f"for {parameter} use ") as told:
+                ours(**{parameter: 1})
+            advice = str(told.value).partition(f"for {parameter} use ")[2].partition("; its parameters")[0]
+            assert set(re.findall(r"(\w+)=", advice)) <= set(ours.parameters), advice
+            assert all(hasattr(ours, word) for word in re.findall(r"(\w+)\(\w+\)", advice) if word != "f"), advice
+
+
+@pytest.mark.parametrize("name", THERE)
+def test_every_attribute_of_its_twin_is_there_or_answered(name: str) -> None:
+    model = getattr(lowfold, name)(2).fit(np.abs(np.random.default_rng(0).normal(size=(40, 4))))
+    for kind in map(_there, THERE[name]):
+        documented = re.findall(r"^    (\w+_) :", kind.__doc__ or "", re.MULTILINE)
+        methods = [word for word in dir(kind) if not word.startswith("_") and not word.endswith("_request")]
+        for word in {*documented, *methods} - {"feature_names_in_"}:
+            assert hasattr(model, word) or word in ATTRIBUTES, word
+
+
+@pytest.mark.parametrize("module", ["manifold", "decomposition", "random_projection"])
+def test_every_name_of_its_modules_is_here_or_answered(module: str) -> None:
+    for name in importlib.import_module(f"sklearn.{module}").__all__:
+        assert name in BY_NAME or name in SCIKIT_LEARN, name
+
+
+def test_what_stays_in_scikit_learn_is_answered() -> None:
+    with pytest.raises(ImportError, match=r"no KMeans: import it from sklearn\.cluster as before"):
+        from lowfold import KMeans  # noqa: F401
+    for name in MODULES:
+        with pytest.raises(ImportError, match=f"import from sklearn.{name} as before"):
+            importlib.import_module(f"lowfold.{name}")
+        importlib.import_module(f"sklearn.{name}")
+
+
+@pytest.mark.parametrize(
+    ("method", "parameter", "words"),
+    [
+        ("DiffusionMaps", "k", "n_neighbors="),
+        ("DiffusionMaps", "time_exponent", "t="),
+        ("DiffusionMaps", "weight_fxn", "target="),
+        ("DiffusionMaps", "sigma", "scale_from_sigma"),
+        ("TSNE", "initialization", "init="),
+        ("TSNE", "negative_gradient_method", "method="),
+        ("TSNE", "NumDimensions", "n_components="),
+        ("HessianLLE", "num_neighbors", "n_neighbors="),
+        ("LaplacianEigenmaps", "diffusion_maps", "the class"),
+        ("Isomap", "epsilon", "radius="),
+    ],
+)
+def test_parameters_of_peers_are_answered(method: str, parameter: str, words: str) -> None:
+    with pytest.raises(TypeError, match=f"for {parameter} use .*{words}"):
+        getattr(lowfold, method)(**{parameter: 1})
+
+
+def test_no_answer_names_a_parameter_that_the_class_does_not_have() -> None:
+    with pytest.raises(TypeError, match="'n_iter'; its parameters"):
+        lowfold.RandomProjection(2, n_iter=3)

@@ -34,13 +34,13 @@ class _Former(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         if words := self.elsewhere.get(module.__name__):
-            raise ImportError(f"scikit-learn's {module.__name__.removeprefix('lowfold.')} is {words}")
+            raise ImportError(words)
         for name in FORMER[module.__name__]:
             now = vars(importlib.import_module(name))
             vars(module).update({key: value for key, value in now.items() if not key.startswith("__")})
 
 
 def know_former_names(elsewhere: Mapping[str, str]) -> None:
-    """Let the import system find them, once, and answer names of scikit-learn with what they are here."""
+    """Let the import system find them, once, and answer names of another library with a sentence each."""
     if not any(isinstance(finder, _Former) for finder in sys.meta_path):
         sys.meta_path.append(_Former(elsewhere))

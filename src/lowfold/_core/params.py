@@ -10,6 +10,7 @@ are inherited; a subclass repeats only what is different: another default, other
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -165,9 +166,13 @@ def foreign_words(cls: type[Declared], names: Iterable[str]) -> str:
 
 
 def _foreign(cls: type[Declared], name: str) -> str | None:
-    """What to write for a parameter of another library, of this class or of any; None for its own."""
-    own = name in cls.parameters
-    return None if own else cls.elsewhere.get(f"{cls.__name__}.{name}") or cls.elsewhere.get(name)
+    """What to write for a parameter of another library, of this class or of any; None for its own, and where the
+    answer names a parameter that the class does not have.
+    """
+    told = cls.elsewhere.get(f"{cls.__name__}.{name}") or cls.elsewhere.get(name)
+    if told is None or name in cls.parameters:
+        return None
+    return told if set(re.findall(r"(\w+)=", told)) <= set(cls.parameters) else None
 
 
 def _documented(doc: str, parameters: Mapping[str, Param]) -> str:

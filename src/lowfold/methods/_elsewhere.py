@@ -1,4 +1,4 @@
-"""Names of other libraries and what they are called here: methods, and parameters of scikit-learn."""
+"""Names of other libraries and what they are called here: methods, modules, parameters, attributes and values."""
 
 from __future__ import annotations
 
@@ -69,6 +69,11 @@ SCIKIT_LEARN: Mapping[str, str] = {
     "LinearDiscriminantAnalysis": "lowfold.SupervisedLLE at best; no other method here uses labels",
     "NeighborhoodComponentsAnalysis": "lowfold.SupervisedLLE at best; no other method here uses labels",
     "Nystroem": "lowfold.KernelPCA with landmarks=, which centres and turns to principal axes",
+    "SparseCoder": "lowfold.SparsePCA or lowfold.NMF at best; the dictionary is found, not given",
+    "dict_learning": "lowfold.SparsePCA or lowfold.NMF at best: sparse components, or parts",
+    "dict_learning_online": "lowfold.SparsePCA or lowfold.NMF at best: sparse components, or parts",
+    "sparse_encode": "lowfold.SparsePCA or lowfold.NMF at best; the dictionary is found, not given",
+    "randomized_svd": "lowfold.lowrank.randomized_svd(X, k)",
     "johnson_lindenstrauss_min_dim": "lowfold.lowrank.jl_min_dim(n, eps)",
     "smacof": "lowfold.MetricMDS(metric='precomputed').fit(dissimilarities): embedding_ and stress_",
     "spectral_embedding": "lowfold.LaplacianEigenmaps(metric='precomputed_affinity').fit_transform(affinity)",
@@ -84,8 +89,38 @@ SCIKIT_LEARN: Mapping[str, str] = {
 }
 """scikit-learn's names that code written for it imports, and what to write."""
 
+CLUSTERINGS = (
+    *("AffinityPropagation", "AgglomerativeClustering", "Birch", "BisectingKMeans", "DBSCAN", "FeatureAgglomeration"),
+    *("HDBSCAN", "KMeans", "MeanShift", "MiniBatchKMeans", "OPTICS", "SpectralBiclustering", "SpectralCoclustering"),
+    *("affinity_propagation", "dbscan", "estimate_bandwidth", "k_means", "kmeans_plusplus", "mean_shift", "ward_tree"),
+)
+"""What stands beside SpectralClustering in scikit-learn and is not here."""
+
+STAYS: Mapping[str, str] = {
+    name: f"lowfold has no {name}: import it from sklearn.cluster as before; it takes lowfold's coordinates"
+    for name in CLUSTERINGS
+}
+"""Names of other methods of scikit-learn, and the sentence that answers them."""
+
+MODULES: Mapping[str, str] = {
+    name: f"lowfold has no {name}: import from sklearn.{name} as before; its classes and lowfold's work side by side"
+    for name in (
+        *("base", "compose", "covariance", "discriminant_analysis", "ensemble", "exceptions", "feature_extraction"),
+        *("impute", "linear_model", "metrics.pairwise", "mixture", "model_selection", "neighbors", "pipeline"),
+        *("preprocessing", "svm", "utils"),
+    )
+}
+"""Modules of scikit-learn that an import with the name of the library replaced asks for, likewise."""
+
+ANSWERS: Mapping[str, str] = {
+    **STAYS,
+    **{name: f"scikit-learn's {name} is {words}" for name, words in SCIKIT_LEARN.items()},
+}
+"""All names that `lowfold` answers when they are imported."""
+
 PARAMETERS: Mapping[str, str] = {
-    "affinity": "metric='precomputed_affinity' for a matrix of weights, metric='precomputed' for distances; neighbours "
+    "affinity": "metric='precomputed_affinity' for a matrix of weights (for a function f of X, of f(X)), "
+    "metric='precomputed' for distances; neighbours "
     "are the default, weights='heat' with scale=1/gamma are 'rbf' among them",
     "algorithm": "search=",
     "angle": "nothing: repulsion is exact, or interpolated with method='fft'",
@@ -94,6 +129,7 @@ PARAMETERS: Mapping[str, str] = {
     "compute_inverse_components": "nothing: inverse_transform is always there",
     "copy": "nothing: X is never changed",
     "copy_X": "nothing: X is never changed and the model keeps a copy",
+    "callback": "verbose=True, which shows how far a fit is",
     "dense_output": "nothing: the output is dense",
     "dissimilarity": "metric='precomputed' for a matrix, metric='euclidean' for points",
     "eigen_solver": "solver=, 'auto' if in doubt ('arpack' is 'lanczos' or 'shift_invert')",
@@ -101,34 +137,49 @@ PARAMETERS: Mapping[str, str] = {
     "eps": "tol=",
     "epsilon": "scale=, by which squared distances are divided (4 epsilon of pyDiffMap, 2 of datafold)",
     "fit_inverse_transform": "preimage='ridge'; inverse_transform is always there",
+    "forget_factor": "nothing: all rows count alike",
+    "fresh_restarts": "nothing: all rows are fitted at once",
+    "fresh_restarts_max_iter": "nothing: all rows are fitted at once",
     "fun_args": "nothing: fun is one of the names",
     "gamma": "scale=1/gamma",
-    "hessian_tol": "tol=",
+    "hessian_tol": "nothing: no small number decides what a Hessian is",
     "iterated_power": "solver='krylov' with tol=",
     "kernel_params": "gamma=, degree= and coef0=, or a function as kernel",
     "method": "the class: LLE, ModifiedLLE, HessianLLE or LTSA",
     "max_iter": "nothing: the solver ends by tol=",
+    "max_no_improvement": "max_iter= and tol=",
     "metric_mds": "the class: MetricMDS or NonmetricMDS",
-    "modified_tol": "tol=",
+    "modified_tol": "nothing: weight_counts_ says how many weight vectors each point was found to need",
     "n_evecs": "n_components=",
     "n_iter": "max_iter=",
+    "noise_variance_init": "nothing: it starts from the data",
     "n_oversamples": "solver='krylov' with tol=",
     "neighbors_algorithm": "search=",
     "normalized_stress": "nothing: stress_ and normalized_stress_ are both there",
     "p": "metric='minkowski' with metric_params={'p': p}",
     "path_method": "paths=",
     "power_iteration_normalizer": "solver='krylov' with tol=",
+    "reg": "nothing: no weights are solved for",
     "remove_zero_eig": "n_components=",
+    "rotation": "nothing: components_ are the principal axes",
     "shuffle": "nothing: coordinates are updated in order",
     "solver": "nothing: it goes by beta_loss",
     "square_distances": "metric='precomputed_squared' where the matrix holds squares",
+    "transform_max_iter": "nothing: coordinates of new rows are solved for exactly",
     "svd_solver": "solver= ('full' is 'svd', 'covariance_eigh' is 'covariance', 'arpack' and 'randomized' 'krylov')",
     "whiten": "normalization='unit'",
     "whiten_solver": "nothing: whitening goes by the shape of X",
+    "EMPCA.iterated_power": "max_iter= and tol=",
     "EMPCA.svd_method": "nothing: expectation and maximisation need no SVD",
+    "Isomap.eigen_solver": "solver=, 'auto' if in doubt ('arpack' is 'lanczos')",
+    "KernelPCA.eigen_solver": "solver=, 'auto' if in doubt ('arpack' is 'lanczos')",
+    "PCA.algorithm": "solver= ('arpack' and 'randomized' are 'krylov')",
+    "PCA.n_iter": "solver='krylov' with tol=",
+    "NMF.batch_size": "nothing: rows that stay in files are fitted in blocks as they are",
     "NMF.alpha": "alpha_W= and alpha_H=",
     "ICA.whiten": "nothing: components have unit variance",
     "ICA.w_init": "random_state=",
+    "SparsePCA.batch_size": "nothing: all rows are fitted at once",
     "SparsePCA.method": "nothing: coordinates are updated in turn",
     "SparsePCA.U_init": "nothing: it starts from the principal components",
     "SparsePCA.V_init": "nothing: it starts from the principal components",
@@ -137,7 +188,56 @@ PARAMETERS: Mapping[str, str] = {
     "SpectralClustering.kernel_params": "metric='precomputed_affinity' with the matrix of the kernel",
     "SpectralClustering.n_components": "nothing: there are as many eigenvectors as clusters",
 }
-"""scikit-learn's parameters that have another name here, and what to write; of one class with its name before."""
+"""Parameters that have another name in scikit-learn, and what to write; of one class with its name before."""
+
+PARAMETERS_OF_PEERS: Mapping[str, str] = {
+    "Distance": "metric=",
+    "NumDimensions": "n_components=",
+    "NumPCAComponents": "lowfold.PCA before it, in a pipeline",
+    "Perplexity": "perplexity=",
+    "Standardize": "StandardScaler() before it, in a pipeline",
+    "bandwidth": "scale=, by which squared distances are divided",
+    "bandwidth_type": "bandwidth=",
+    "callbacks": "callback=",
+    "density_fxn": "density=",
+    "diffusion_map_timesteps": "t=",
+    "diffusion_maps": "the class: DiffusionMaps or LaplacianEigenmaps",
+    "diffusion_time": "t=",
+    "dims": "n_components=",
+    "exaggeration": "nothing: P is exaggerated at the start alone, early_exaggeration=",
+    "final_momentum": "momentum=, a number or a function of the iteration",
+    "gaussian_kernel_width": "scale=, by which squared distances are divided",
+    "geom": "radius= and scale=, or a ready Graph as X",
+    "initial_momentum": "momentum=, a number or a function of the iteration",
+    "initialization": "init=",
+    "ints_in_interval": "method='fft' without it",
+    "is_stochastic": "nothing: rows of the walk sum to 1",
+    "kernel_type": "nothing: weights are Gaussian",
+    "knn": "n_neighbors=",
+    "ndim": "n_components=",
+    "negative_gradient_method": "method=",
+    "neighbor_params": "search=",
+    "min_num_intervals": "method='fft' without it",
+    "n_eigenpairs": "n_components=, the constant eigenvector not counted",
+    "n_interpolation_points": "method='fft' without it",
+    "no_dims": "n_components=",
+    "num_neighbors": "n_neighbors=",
+    "sigma": "scale=lowfold.kernels.scale_from_sigma(sigma)",
+    "steps": "t=",
+    "symmetrize_kernel": "nothing: the eigenproblem is always the symmetric one",
+    "target_dimension": "n_components=",
+    "theta": "nothing: repulsion is exact, or interpolated with method='fft'",
+    "time_exponent": "t=",
+    "weight_fxn": "target=",
+    "DiffusionMaps.k": "n_neighbors=, the point itself not counted",
+    "Isomap.k": "n_neighbors=",
+    "LLE.k": "n_neighbors=",
+    "ClassicalMDS.k": "n_components=",
+    "NonmetricMDS.k": "n_components=",
+    "Isomap.epsilon": "radius=",
+    "TSNE.neighbors": "nothing: neighbours are found exactly",
+}
+"""The same of umap-learn, openTSNE, pyDiffMap, datafold, megaman, tapkee, MATLAB and R."""
 
 ARGUMENTS: Mapping[str, str] = {
     "sample_weight": "points count alike; leave it out, or repeat rows, np.repeat(X, counts, axis=0)",
@@ -147,10 +247,17 @@ ARGUMENTS: Mapping[str, str] = {
 """Arguments of `fit` and `fit_transform` that methods elsewhere take."""
 
 ATTRIBUTES: Mapping[str, str] = {
+    "batch_size_": "blocks have the sizes that they are given in",
     "density_": "it is density, 1/3 for 'auto'",
     "error_": "errors of the steps are not kept; reconstruction_error_ is that of the last where there is one",
+    "get_covariance": "PCA has it, the same model for rows without gaps",
+    "get_precision": "PCA has it, the same model for rows without gaps",
     "kernel_pca_": "eigenvalues_ and embedding_ are attributes of the model itself",
+    "loglike_": "it is log_likelihood_, of the last step",
+    "n_steps_": "it is n_iter_",
     "nbrs_": "neighbours are in graph_; lowfold.graph.find_neighbors searches",
+    "partial_fit": "all rows are fitted at once; PCA takes blocks one by one",
+    "var_": "it is X.var(axis=0); explained_variance_ belongs to the components",
     "X_fit_": "the model keeps its training rows to itself",
     "X_transformed_fit_": "it is embedding_",
     "dual_coef_": "preimage='ridge' solves it at each inverse_transform",
@@ -170,6 +277,7 @@ VALUES: Mapping[tuple[str, Any], str] = {
     ("alpha_H", "same"): "for 'same' write the value of alpha_W",
     ("init", "custom"): "a start of your own is not taken: write init='random' with random_state",
     ("init", "classical_mds"): "for 'classical_mds' write init='classical'",
+    ("init", None): "leave init out for the default",
     ("init", "nndsvdar"): "for 'nndsvdar' write init='nndsvda'",
     ("kernel", "chi2"): "pass its matrix with kernel='precomputed'",
     ("kernel", "additive_chi2"): "pass its matrix with kernel='precomputed'",
@@ -177,6 +285,12 @@ VALUES: Mapping[tuple[str, Any], str] = {
     ("method", "barnes_hut"): "for 'barnes_hut' write method='auto': repulsion is exact, or interpolated ('fft')",
     ("metric", "haversine"): "pass a function of two rows, or points on the unit sphere with metric='angular'",
     ("metric", "l2"): "for 'l2' write metric='euclidean'",
+    ("learning_rate", "warn"): "leave learning_rate out",
+    (
+        "metric",
+        "nan_euclidean",
+    ): "pass its matrix with metric='precomputed'; EMPCA fits rows with gaps",
+    ("metric", "wminkowski"): "for 'wminkowski' multiply the columns by w ** (1 / p) and write metric='minkowski'",
     ("metric", False): "scikit-learn's metric=False is NonmetricMDS",
     ("metric", "nearest_neighbors"): "neighbours are the default: leave metric out",
     ("metric", "rbf"): "for 'rbf' leave metric out and write scale=1/gamma: weights are Gaussian among neighbours",

@@ -56,7 +56,9 @@ THIN = 0.1  # below this density a loop over the entries beats a dense product
 def _options_belong(method: Any, data: Data) -> None:
     auto = method.n_components == "auto"
     if method.eps is None and (auto or method.verify):
-        raise InvalidInput('eps of RandomProjection must be given with n_components="auto" or verify=True; got None')
+        raise InvalidInput(
+            'eps of RandomProjection must be given with n_components="auto" or verify=True, as in eps=0.1; got None'
+        )
     if method.eps is not None and not (auto or method.verify):
         raise InvalidInput('eps of RandomProjection is used with n_components="auto" or verify=True; set one of them')
     if method.kind != "sparse" and method.density != "auto":

@@ -13,3 +13,10 @@ __all__ = [
     "pairwise",
     "similarity_to_distance",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Answer scikit-learn's name of the matrix of distances."""
+    if name == "pairwise_distances":
+        raise ImportError("scikit-learn's pairwise_distances is lowfold.metrics.pairwise(X, metric=)")
+    raise AttributeError(f"module 'lowfold.metrics' has no attribute {name!r}")
