@@ -9,7 +9,7 @@ from lowfold import datasets
 from lowfold._core.run import Run
 from lowfold.graph._detours import mth_lengths
 from lowfold.graph._search import nearest
-from lowfold.graph._shortcuts import find_shortcuts, without_neighbors
+from lowfold.graph._shortcuts import HINTS, find_shortcuts, without_neighbors
 from lowfold.graph._source import Points
 from lowfold.graph._stars import stars
 from lowfold.graph._types import Graph
@@ -188,3 +188,26 @@ def test_an_edge_with_a_short_way_over_edges_that_cross_gaps_is_none(seed):
     x, y = rng.uniform(0, 1, (2, 1000))
     X = np.column_stack([x, y, 0.1 * np.sin(6 * np.pi * x)]) + rng.normal(0, 0.007, (1000, 3))
     assert len(find_shortcuts(_neighbors(X, 8).union(), X)) == 0
+
+
+def _thinning_roll(n, seed):
+    """A roll whose points grow few towards both sides, where the next winding is as near as neighbours."""
+    rng = np.random.default_rng(seed)
+    t, y = 1.5 * np.pi * np.sqrt(1 + 8 * rng.random(n)), 14 * rng.standard_normal(n)
+    along = (t * np.sqrt(1 + t**2) + np.arcsinh(t)) / 2
+    return np.column_stack([t * np.cos(t), y, t * np.sin(t)]), np.column_stack([along, y])
+
+
+@pytest.mark.parametrize(("seed", "k"), [(66, 8), (66, 10), (70, 8), (73, 8), (74, 10)])
+def test_small_bundles_where_a_roll_grows_thin_are_told(seed, k):
+    true, found, false = _told(*_thinning_roll(900, seed), k)
+    assert true > 50
+    assert found > 5
+    assert false == 0
+
+
+def test_shortcuts_that_may_be_left_are_counted():
+    X, _ = _thinning_roll(900, 66)
+    assert find_shortcuts(_neighbors(X, 10).union(), X).hints >= HINTS
+    roll = datasets.swiss_roll(1000, random_state=40)
+    assert find_shortcuts(_neighbors(roll.X, 8).union(), roll.X).hints == 0

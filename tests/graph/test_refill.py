@@ -22,7 +22,8 @@ def _cleared(source, k, *, fill=True, d=2):
     near = nearest(source, k)
     X = source.X if isinstance(source, Points) else None
     gone = find_shortcuts(near.union(), X, d=d).edges
-    return (*cleared(source, near, gone, d, Run(), symmetrize="union", fill=fill), gone)
+    left, all_gone = cleared(source, near, gone, d, Run(), symmetrize="union", fill=fill)
+    return left, all_gone.edges, gone
 
 
 def _stretch(T, near):

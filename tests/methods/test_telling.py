@@ -37,12 +37,22 @@ def test_shortcuts_are_told_and_can_be_left_out(name):
         told = method(2, n_neighbors=15).fit(roll.X)
     assert len(told.shortcuts_) == 14
     assert _worse(told.embedding_, roll.coordinates) < 0.7
-    with pytest.warns(ShortcutWarning, match="left out"):
+    with pytest.warns(ShortcutWarning, match="left out$"):
         mended = method(2, n_neighbors=15, on_shortcut="remove").fit(roll.X)
     assert _worse(mended.embedding_, roll.coordinates) > 0.98
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(method(2, n_neighbors=15, on_shortcut="ignore").fit(roll.X).shortcuts_) == 0
+
+
+@pytest.mark.parametrize("seed", [63, 67])
+def test_shortcuts_that_may_be_left_are_told(seed):
+    """A roll that grows thin towards its sides: there planes are made of two windings, and not all edges are told."""
+    rng = np.random.default_rng(seed)
+    t, y = 1.5 * np.pi * np.sqrt(1 + 8 * rng.random(900)), 14 * rng.standard_normal(900)
+    X = np.column_stack([t * np.cos(t), y, t * np.sin(t)])
+    with pytest.warns(ShortcutWarning, match="left out, but [0-9]* others may be shortcuts: use fewer n_neighbors"):
+        lowfold.Isomap(2, n_neighbors=10, on_shortcut="remove").fit(X)
 
 
 @pytest.mark.parametrize("name", ["LaplacianEigenmaps", "DiffusionMaps"])

@@ -6,13 +6,15 @@ nothing, and one that lost them all is held by nothing. The next nearest that ar
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from lowfold._core.run import Run
 from lowfold._core.types import AnyInts, Floats, Ints
 from lowfold.graph._detours import Mask, long_way
 from lowfold.graph._search import nearest, trim
-from lowfold.graph._shortcuts import find_shortcuts, listed, without_neighbors
+from lowfold.graph._shortcuts import Shortcuts, find_shortcuts, listed, without_neighbors
 from lowfold.graph._source import Points, Sheet, Source, euclidean_rows
 from lowfold.graph._types import Graph, Neighbors
 
@@ -23,8 +25,9 @@ ALONG = 2.0  # times its length that the way along the edges left may take to a 
 
 def cleared(
     source: Source, found: Neighbors, gone: Ints, d: int, run: Run, *, symmetrize: str, fill: bool
-) -> tuple[Neighbors, Ints]:
-    """The neighbourhoods without the edges `gone` (i, j), i < j, and those seen without them; and all these edges.
+) -> tuple[Neighbors, Shortcuts]:
+    """The neighbourhoods without the edges `gone` (i, j), i < j, and those seen without them; and all these edges, with
+    the hints at others in what is left.
 
     With `fill` every point has as many neighbours as before, as far as there are some along the data.
     """
@@ -32,12 +35,12 @@ def cleared(
     left = without_neighbors(found, gone)
     for _ in range(ROUNDS):
         full = _filled(source, left, wanted, gone, run) if fill else left
-        more = find_shortcuts(getattr(full, symmetrize)(), X, d=d, run=run).edges
-        left = without_neighbors(full, more)
+        more = find_shortcuts(getattr(full, symmetrize)(), X, d=d, run=run)
+        left = without_neighbors(full, more.edges)
         if len(more) == 0:
             break
-        gone = np.unique(np.concatenate([gone, more]), axis=0)
-    return left, gone
+        gone = np.unique(np.concatenate([gone, more.edges]), axis=0)
+    return left, replace(more, edges=gone)
 
 
 def _filled(source: Source, left: Neighbors, wanted: Ints, gone: Ints, run: Run) -> Neighbors:

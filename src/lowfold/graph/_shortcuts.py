@@ -45,22 +45,28 @@ SHARED = 0.35  # ends that share less than this of their neighbours are doubtful
 DOUBTFUL = 0.1  # at most this part of the near edges is set aside: the rest must still lead everywhere
 SPARED = 4  # a vertex' shortest edges are not doubtful: they hold narrow places together
 SAMPLE = 500  # doubtful edges tested at first; only where one is a shortcut all are
-HINTS = 3  # steep edges with a long way in that sample: then bundles are looked for, whose edges hide each other
+# Steep edges with a long way in that sample: then bundles are looked for, whose edges hide each other; a bundle with so
+# many of them may be small, as where a sample grows thin towards the side of a roll
+HINTS = 3
 ROWS = 20_000  # rows of a block of work
 
 
 @dataclass(frozen=True, eq=False)
 class Shortcuts:
-    """Edges (i, j), i < j, whose ends are more than DETOUR times farther apart without them."""
+    """Edges (i, j), i < j, whose ends are more than DETOUR times farther apart without them.
+
+    `hints` counts steep edges of the first sample with a long way around: where some are left, so are shortcuts.
+    """
 
     edges: Ints
     tested: int
+    hints: int = 0
 
     __repr__ = brief
 
     @classmethod
-    def none(cls, tested: int = 0) -> Shortcuts:
-        return cls(np.empty((0, 2), dtype=np.int64), tested)
+    def none(cls, tested: int = 0, hints: int = 0) -> Shortcuts:
+        return cls(np.empty((0, 2), dtype=np.int64), tested, hints)
 
     def __len__(self) -> int:
         return len(self.edges)
@@ -82,18 +88,19 @@ def find_shortcuts(graph: Graph, X: AnyFloats | None = None, *, d: int = 2, run:
     without_twin(run, "the search for ways around doubtful edges", "there are few")
     first = doubtful[:SAMPLE]
     long = first[long_way(graph, sure, first, DETOUR, run)]
-    hints = len(long) if X is None or len(long) == 0 else int(steep(graph, sure, X, long, d).sum())
+    hints = long if X is None or len(long) == 0 else long[steep(graph, sure, X, long, d)]
+    told = 0 if X is None else len(hints)
     across = long[:0] if X is None else stars(graph, X, d, middle, run)
-    if hints == 0 and len(across) == 0:
+    if len(hints) == 0 and len(across) == 0:
         return Shortcuts.none(len(first))  # all cross gaps of the sample: a bundle of shortcuts would not
     beside = _beside(graph, sure, long, doubtful[SAMPLE:], tails[SAMPLE:], run)
     few = np.union1d(_confirmed(graph, beside, X, d, run), across)
-    many = bundled(graph, X, d, SURE, run) if X is not None and (hints >= HINTS or len(few)) else few[:0]
-    if len(few) == 0 and largest_bundle(graph, many) < BUNDLE:
-        return Shortcuts.none(len(first))
+    many = bundled(graph, X, d, SURE, run) if X is not None and (len(hints) >= HINTS or len(few)) else few[:0]
+    if len(few) == 0 and len(np.intersect1d(many, hints)) < HINTS and largest_bundle(graph, many) < BUNDLE:
+        return Shortcuts.none(len(first), told)
     found = doubtful[long_way(graph, sure, doubtful, DETOUR, run)]
     found = np.union1d(_confirmed(graph, found, X, d, run), np.union1d(many, across))
-    return Shortcuts(ends_of(graph, found), len(doubtful))
+    return Shortcuts(ends_of(graph, found), len(doubtful), told)
 
 
 def _beside(graph: Graph, sure: Mask, long: Ints, others: Ints, tails: NDArray[np.integer], run: Run) -> Ints:

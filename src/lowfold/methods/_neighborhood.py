@@ -189,21 +189,22 @@ def without_shortcuts(near: Connected, asked: Asked, run: Run) -> Connected:
     """The same with its shortcuts listed, and left out if asked to; a graph that the user gave is not doubted."""
     if near.source is None or near.found is None or near.n < FEWEST:
         return near
-    found = find_shortcuts(near.unbridged, euclidean_rows(near.source), d=asked.n_components, run=run).edges
+    found = find_shortcuts(near.unbridged, euclidean_rows(near.source), d=asked.n_components, run=run)
     if len(found) == 0:
         return near
-    left, edges = near.found, near.edges
+    left, edges, words = near.found, near.edges, "use on_shortcut='remove', or fewer n_neighbors"
     if asked.on_shortcut == "remove":
         rule, fill = near.symmetrize, near.n_neighbors is not None
-        left, found = cleared(near.source, left, found, asked.n_components, run, symmetrize=rule, fill=fill)
+        left, found = cleared(near.source, left, found.edges, asked.n_components, run, symmetrize=rule, fill=fill)
+        more = f", but {found.hints} others may be shortcuts: use fewer n_neighbors, or more points"
+        words = "they were left out" + (more if found.hints else "")
         edges = None if edges is None else getattr(left, rule)()
     warn(
         f"{len(found)} of {near.unbridged.n_edges} edges of the neighbourhood graph (shortcuts_) join points that are "
-        f"more than {SURE:g} times farther apart without them; "
-        + ("use on_shortcut='remove', or fewer n_neighbors" if left is near.found else "they were left out"),
+        f"more than {SURE:g} times farther apart without them; {words}",
         ShortcutWarning,
     )
-    return replace(near, shortcuts=found, edges=edges, found=left)
+    return replace(near, shortcuts=found.edges, edges=edges, found=left)
 
 
 def _tell_asymmetry(source: Pairs, run: Run) -> None:
