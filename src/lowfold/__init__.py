@@ -56,10 +56,19 @@ def __getattr__(name: str) -> Any:
         raise ImportError(NO_SUCH.format(name=name))
     elif plain(name) in OTHER_NAMES:
         raise ImportError(f"{name} is lowfold.{OTHER_NAMES[plain(name)]}")
+    elif places := _folders_with(name):
+        raise ImportError(f"{name} is {' or '.join(f'lowfold.{folder}.{name}' for folder in places)}")
     else:
         raise AttributeError(f"lowfold has no attribute {name!r}; its methods are {', '.join(BY_NAME)}")
     globals()[name] = value
     return value
+
+
+def _folders_with(name: str) -> list[str]:
+    """Folders that list the name; they are loaded to look, so that none is for a private one, which tools ask for."""
+    if name.startswith("_"):
+        return []
+    return [folder for folder in _FOLDERS if name in importlib.import_module(f"lowfold.{folder}").__all__]
 
 
 def __dir__() -> list[str]:

@@ -53,6 +53,13 @@ def test_public_names() -> None:
         lowfold.NoSuchMethod  # noqa: B018
 
 
+def test_names_of_the_folders_are_answered_with_their_place() -> None:
+    with pytest.raises(ImportError, match=r"swiss_roll is lowfold\.datasets\.swiss_roll"):
+        from lowfold import swiss_roll  # noqa: F401
+    with pytest.raises(ImportError, match=r"ShortcutWarning is lowfold\.errors\.ShortcutWarning"):
+        lowfold.ShortcutWarning  # noqa: B018
+
+
 def test_the_stub_for_type_checkers_has_the_names_of_now() -> None:
     stub = ast.parse((ROOT / "src" / "lowfold" / "__init__.pyi").read_text(encoding="utf-8"))
     listed = {alias.name: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}

@@ -286,10 +286,7 @@ VALUES: Mapping[tuple[str, Any], str] = {
     ("metric", "haversine"): "pass a function of two rows, or points on the unit sphere with metric='angular'",
     ("metric", "l2"): "for 'l2' write metric='euclidean'",
     ("learning_rate", "warn"): "leave learning_rate out",
-    (
-        "metric",
-        "nan_euclidean",
-    ): "pass its matrix with metric='precomputed'; EMPCA fits rows with gaps",
+    ("metric", "nan_euclidean"): "pass its matrix with metric='precomputed'; EMPCA fits rows with gaps",
     ("metric", "wminkowski"): "for 'wminkowski' multiply the columns by w ** (1 / p) and write metric='minkowski'",
     ("metric", False): "scikit-learn's metric=False is NonmetricMDS",
     ("metric", "nearest_neighbors"): "neighbours are the default: leave metric out",
