@@ -48,6 +48,27 @@ def test_density_is_taken_out_of_a_circle(profile: str, seed: int) -> None:
     assert angle_error(cut.embedding_, angle) > 0.2  # a kernel cut at the k-th neighbour keeps the density
 
 
+@pytest.mark.parametrize("k", [10, 40])
+@pytest.mark.parametrize("ratio", [10, 20])
+def test_a_density_that_few_points_show_is_told(ratio: int, k: int) -> None:
+    """Half of the circle has one point in 11 or 21: no tenth of the points, but half of the volume."""
+    rng = np.random.default_rng(35)
+    dense = rng.random(800) < ratio / (ratio + 1)
+    angle = np.pi * (rng.random(800) + ~dense)
+    X = np.column_stack([np.cos(angle), np.sin(angle)])
+    with pytest.warns(AccuracyWarning, match=f"is cut at neighbour {k}"):
+        cut = lowfold.DiffusionMaps(2, n_neighbors=k).fit(X)
+    assert angle_error(cut.embedding_, angle) > 0.5
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("seed", [36, 37])
+def test_an_even_sheet_keeps_no_density(seed: int) -> None:
+    """At its border neighbours are farther, which is no density."""
+    X = np.random.default_rng(seed).random((400, 2)) * [1.5, 1.0]
+    lowfold.DiffusionMaps(2, n_neighbors=10).fit(X)
+
+
 @pytest.mark.parametrize("seed", [1200, 1204, 1209])  # somewhere ten neighbours are all on one side of a gap
 def test_a_circle_of_many_points_is_closed(seed: int) -> None:
     angle = np.random.default_rng(seed).uniform(0, 2 * np.pi, 3000)
