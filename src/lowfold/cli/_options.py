@@ -79,9 +79,9 @@ def _flags_named(method: str, words: str) -> str:
         r"; for (\w+) use ", lambda found: f"; for --{found[1].replace('_', '-')} use ", as_flags(method, words)
     )
     for name in load(method).parameters:
-        flag = "--" + name.replace("_", "-")
-        words = re.sub(rf"(?<![\w.(-]){name}=(?=['{{])", f"{flag} ", words)
-        words = re.sub(rf"(?<![\w.(-]){name}=", flag, words)
+        flag, valued = (f"--set {name}", "=") if name in OWN else ("--" + name.replace("_", "-"), " ")
+        for following, written in (("['{]", flag + valued), ("", flag)):
+            words = re.sub(rf"(?<![\w.(-]){name}=(?={following})", written, words)
     return words
 
 

@@ -59,7 +59,7 @@ def read_images(
     labels["file"] = np.array([file.name for file in files])
     X = np.ascontiguousarray(vectorize(stack, order), dtype=np.float32)
     shape = tuple(int(side) for side in stack.shape[1:])
-    grey = not color and _has_colour(image, files[0])
+    grey = not color and any(_has_colour(image, file) for file in (files[0], files[-1]))
     notices = ["the images have colours and were read as grey; color=True keeps the three channels"] if grey else []
     return Table(X, numbered(X.shape[1], "pixel"), labels, None, notices, str(folder), point_shape=shape)
 
