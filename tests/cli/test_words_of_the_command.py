@@ -116,3 +116,28 @@ def test_an_array_of_a_file_in_blocks_is_named(tmp_path: Path) -> None:
     words = ("--read", "variable=data", "-o", tmp_path / "y.npy")
     assert run("embed", tmp_path / "x.h5", "-m", "pca", *words)[0] == 0
     assert np.load(tmp_path / "y.npy").shape == (40, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("embed",), "Missing argument 'FILE...'"),
+        (("plan",), "Missing argument 'FILE...'"),
+        (("isomap", "x.csv"), "No such command 'isomap': it is a method; try lowfold embed FILE --method Isomap"),
+        (("t-sne",), "try lowfold embed FILE --method TSNE"),
+        (("embed", "x.csv", "-m", "tsne", "--n-iter", "300"), "for --n-iter use --max-iter (see"),
+        (("embed", "x.csv", "-m", "isomap", "--k", "5"), "for --k use --n-neighbors (see"),
+        (("embed", "x.csv", "-m", "lle", "--eigen-solver", "dense"), "for --eigen-solver use --solver"),
+        (("embed", "x.csv", "-m", "pca", "--whiten", "1"), "for --whiten use --normalization unit"),
+    ],
+)
+def test_what_is_typed_by_habit_is_answered(words: tuple[str, ...], said: str) -> None:
+    code, told = run(*words)
+    assert (code, said in told) == (2, True), told
+
+
+def test_a_comparison_in_which_every_method_failed_ends_with_an_error(tmp_path: Path) -> None:
+    file = written(tmp_path / "x.csv", "a", ["1", "2", "4", "7", "9"])
+    code, said = run("compare", file, "--methods", "pca", "--quiet")
+    assert code == 1
+    assert "at most min(n_samples, n_features) = 1" in said

@@ -10,9 +10,10 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 import lowfold
-from lowfold._core.errors import InvalidInput
+from lowfold._core.errors import InvalidInput, InvalidType
 from lowfold.methods._elsewhere import (
     ALSO_KNOWN_AS,
     ATTRIBUTES,
@@ -81,10 +82,14 @@ def test_arguments_of_fit_that_are_not_here_are_answered() -> None:
         (np.arange(10.0), r"X.reshape\(-1, 1\) for 10 points"),
         (np.zeros((4, 3, 2)), "MultilinearPCA"),
         ([["a", "b"], ["c", "d"]], "text \\('a'\\)"),
+        ((row for row in [[1.0, 2.0], [3.0, 4.0]]), r"got generator; it gives its rows once: pass np.array\(list\(X\)"),
+        (map(list, [[1.0, 2.0], [3.0, 4.0]]), "got map; it gives its rows once"),
+        ({"a": [1.0, 2.0]}, r"got dict; pass pandas.DataFrame\(X\)"),
+        (load_iris(), "got Bunch; pass X.data"),
     ],
 )
 def test_what_is_no_table_of_numbers_is_answered(X: object, words: str) -> None:
-    with pytest.raises(InvalidInput, match=words):
+    with pytest.raises((InvalidInput, InvalidType), match=words):
         lowfold.PCA(1).fit(X)
 
 

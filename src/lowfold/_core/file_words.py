@@ -17,7 +17,7 @@ def refuse(source: object, words: str) -> NoReturn:
 
 
 @contextmanager
-def parsing(source: object, kind: str) -> Iterator[None]:
+def parsing(source: object, kind: str, way: str = "") -> Iterator[None]:
     """Whatever a parser of somebody else's throws at a malformed file becomes one sentence about that file."""
     try:
         yield
@@ -26,7 +26,7 @@ def parsing(source: object, kind: str) -> Iterator[None]:
     # a parser fed with damaged bytes may raise anything (struct.error, zlib.error, RecursionError, ...)
     except Exception as error:
         words = " ".join(str(error).split())[:200] or type(error).__name__
-        raise FileProblem(f"{source}: not a readable {kind}: {words}") from error
+        raise FileProblem(f"{source}: not a readable {kind}: {words}{way}") from error
 
 
 def existing_file(path: str | Path) -> Path:

@@ -77,7 +77,9 @@ def open_rows(
     elif ending in HDF5:
         rows = _opened(partial(_h5_array, file, variable))
     else:
-        raise FileProblem(f"{path}: is read in blocks only as {', '.join(ENDINGS)}; load it and pass the array instead")
+        raise FileProblem(
+            f"{path}: is read in blocks only as {', '.join(ENDINGS)}; lowfold.datasets.read(path) reads other files"
+        )
     return DaskRows.over(rows) if dask else rows
 
 

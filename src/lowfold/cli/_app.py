@@ -16,7 +16,7 @@ from lowfold.cli._cube import register as register_cube
 from lowfold.cli._diagnose import register as register_diagnose
 from lowfold.cli._dimension import register as register_dimension
 from lowfold.cli._documents import register as register_documents
-from lowfold.cli._errors import guarded, told_once
+from lowfold.cli._errors import UsageError, guarded, told_once
 from lowfold.cli._faces import register as register_faces
 from lowfold.cli._locate import register as register_locate
 from lowfold.cli._order import register as register_order
@@ -86,8 +86,24 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0].startswith(("/", ".", "~")):  # click 8.1 takes a path for an option, and answers with the help
             ctx.fail(f"No such command {args[0]!r}.")
-        name, command, rest = super().resolve_command(ctx, args)
+        try:
+            name, command, rest = super().resolve_command(ctx, args)
+        except UsageError:
+            if method := _method_called(args[0]):
+                ctx.fail(f"No such command {args[0]!r}: it is a method; try lowfold embed FILE --method {method}")
+            raise
         return name, _with_flags(name, rest) if name in GENERATED else command, rest
+
+
+def _method_called(word: str) -> str | None:
+    """The name of a method that was typed where a command belongs."""
+    from lowfold._core.errors import InvalidInput
+    from lowfold.methods.registry import find
+
+    try:
+        return find(word).name
+    except InvalidInput:
+        return None
 
 
 app = typer.Typer(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lowfold.cli._errors import told_once, wrong_usage
+from lowfold.cli._errors import USER, told_once, wrong_usage
 from lowfold.cli._shared import Debug, File, Memory, Overwrite, Quiet, Read, Standardize
 
 if TYPE_CHECKING:
@@ -123,6 +123,8 @@ def compare(
             found.write_json(json, overwrite=overwrite)
         print(found)
         tell([f"wrote {path}" for path in (out, json) if path is not None], quiet=quiet)
+        if not any(row.done for row in found.rows):
+            raise typer.Exit(USER)
 
 
 def _methods(text: str | None) -> list[str] | None:

@@ -18,7 +18,7 @@ from lowfold._core.errors import InvalidInput, LowfoldError
 
 OK, USER, USAGE, INTERRUPTED = 0, 1, 2, 130
 # Options of the readers, which a command takes by --read
-READER = "bad_bands|decimal|delimiter|encoding|header|ids|missing|points|rep|size|variable"
+READER = "bad_bands|color|decimal|delimiter|encoding|header|ids|missing|points|rep|size|variable"
 # What people type that is meant otherwise here, and the answer to it.
 MEANT = (
     (

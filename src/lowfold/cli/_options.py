@@ -11,6 +11,8 @@ import typer
 from typer.core import TyperCommand
 
 from lowfold._core.errors import InvalidInput
+from lowfold._core.params import foreign_words
+from lowfold.cli._errors import wrong_usage
 from lowfold.methods.registry import BY_NAME, find, load
 
 PREFIX = "parameter_"
@@ -71,9 +73,21 @@ def as_flags(method: str, words: str) -> str:
     return words
 
 
+def _flags_named(method: str, words: str) -> str:
+    """An answer to parameters of another library in words of the command: max_iter= as --max-iter."""
+    words = re.sub(
+        r"; for (\w+) use ", lambda found: f"; for --{found[1].replace('_', '-')} use ", as_flags(method, words)
+    )
+    for name in load(method).parameters:
+        flag, valued = (f"--set {name}", "=") if name in OWN else ("--" + name.replace("_", "-"), " ")
+        for following, written in (("['{]", flag + valued), ("", flag)):
+            words = re.sub(rf"(?<![\w.(-]){name}=(?={following})", written, words)
+    return words
+
+
 def named_method(words: list[str]) -> str | None:
     """The method that -m or --method names among the words of a command, where there is one of that name."""
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip(words, [*words, ""][1:], strict=True):
         flag, _, value = word.partition("=")
         if flag in ("-m", "--method") or (word.startswith("-m") and not word.startswith("--")):
             name = value or (following if word in ("-m", "--method") else word.removeprefix("-m"))
@@ -94,6 +108,8 @@ def with_parameters(
     """
     shown = {} if method is None else load(method).parameters
     typed = {word.partition("=")[0].removeprefix("--").replace("-", "_") for word in words if word.startswith("--")}
+    if method is not None and (told := foreign_words(load(method), sorted(typed - OWN))):
+        wrong_usage(f"{method} has no parameter of that name{_flags_named(method, told)}")
     methods = BY_NAME if method is None or typed - OWN - shown.keys() else [method]
     own = dict(inspect.signature(function, eval_str=True).parameters)
     del own["parameters"]

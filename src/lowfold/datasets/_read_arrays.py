@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +94,14 @@ def _variables(
     return {key: matlab.load(numeric[key]) for key in wanted}, name
 
 
+def _refuse_kind(dtype: np.dtype[Any], source: object) -> NoReturn:
+    """Name what is no real number, with the way to have it read."""
+    if dtype.hasobject:
+        refuse(source, "holds Python objects, which are never loaded; save numbers, as array.astype(float) makes them")
+    way = "; save real and imaginary parts as columns, np.hstack([X.real, X.imag])" if dtype.kind == "c" else ""
+    refuse(source, f"holds {dtype}, not real numbers{way}")
+
+
 def _npy(stream: IO[bytes], size: int, source: object, kinds: str = "fiub") -> NDArray[Any]:
     """One npy stream of `size` bytes; its header is compared with the size before anything is allocated."""
     version = np.lib.format.read_magic(stream)
@@ -104,8 +112,7 @@ def _npy(stream: IO[bytes], size: int, source: object, kinds: str = "fiub") -> N
     else:
         refuse(source, f"npy format {version[0]}.{version[1]} holds no plain matrix of numbers")
     if dtype.kind not in kinds:
-        what = "Python objects, which are never loaded" if dtype.hasobject else f"{dtype}, not real numbers"
-        refuse(source, f"holds {what}")
+        _refuse_kind(dtype, source)
     n_bytes = prod(int(side) for side in shape) * dtype.itemsize
     if any(side < 0 for side in shape) or n_bytes > size:
         refuse(source, f"the header promises shape {shape} of {dtype}, {n_bytes} bytes, but the file has {size}")
@@ -175,7 +182,7 @@ def _table(arrays: Mapping[str, NDArray[Any]], name: str, points: str, source: o
 def as_matrix(array: NDArray[Any], points: str, source: object) -> tuple[AnyFloats, list[str]]:
     """(n, D) floats: a vector is one column, a stack of images one row per image."""
     if array.dtype.kind not in "fiub":
-        refuse(source, f"holds {array.dtype}, not real numbers")
+        _refuse_kind(array.dtype, source)
     if array.ndim == 0 or array.size == 0:
         refuse(source, f"an array of shape {array.shape} holds no points")
     notices = []

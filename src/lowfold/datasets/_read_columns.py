@@ -127,8 +127,7 @@ def assemble(
             notices += _told_class(column)
     notices += _told_words(words)
     if not kept:
-        seen = f": {words[0].name!r} holds {_shown(words[0])}" if words else ""
-        refuse(source, f"has no numeric column to use as data{seen}; delimiter= says what divides the fields")
+        refuse(source, f"has no numeric column to use as data{_why_no_number(words)}")
     if whole is not None:
         X = whole if len(kept) == whole.shape[1] else np.ascontiguousarray(whole[:, kept])
     else:
@@ -136,6 +135,17 @@ def assemble(
     kept_names = [names[j] for j in kept]
     chosen = None if id_column is None else _as_labels(id_column)
     return with_gaps(Table(X, kept_names, labels, chosen, notices, source), missing)
+
+
+def _why_no_number(columns: list[Column]) -> str:
+    """What the first column of words holds, and what may be done about it: a row of units is like no other."""
+    way = "delimiter= says what divides the fields"
+    if not columns:
+        return f"; {way}"
+    values = columns[0].values()
+    if len(values) > 1 and as_float(str(values[1]), columns[0].decimal) is not None:
+        way = "below the names stands a row of words, as of units: take it out"
+    return f": {columns[0].name!r} holds {_shown(columns[0])}; {way}"
 
 
 def _told_words(columns: list[Column]) -> list[str]:

@@ -59,7 +59,9 @@ def read_images(
     labels["file"] = np.array([file.name for file in files])
     X = np.ascontiguousarray(vectorize(stack, order), dtype=np.float32)
     shape = tuple(int(side) for side in stack.shape[1:])
-    return Table(X, numbered(X.shape[1], "pixel"), labels, source=str(folder), point_shape=shape)
+    grey = not color and any(_has_colour(image, file) for file in (files[0], files[-1]))
+    notices = ["the images have colours and were read as grey; color=True keeps the three channels"] if grey else []
+    return Table(X, numbered(X.shape[1], "pixel"), labels, None, notices, str(folder), point_shape=shape)
 
 
 def image_files(root: Path) -> list[Path]:
@@ -79,9 +81,16 @@ def natural_key(name: str) -> list[tuple[int, int, str]]:
     return [(1, int(part), "") if part.isdigit() and part.isascii() else (0, 0, part) for part in parts]
 
 
+def _has_colour(image: Any, file: Path) -> bool:
+    """Whether the channels of an image differ; grey pictures are often saved with three equal ones."""
+    with image.open(file) as opened:
+        channels = np.asarray(opened.convert("RGB")) if not opened.mode.startswith(("1", "L", "I", "F")) else None
+    return channels is not None and bool((channels != channels[..., :1]).any())
+
+
 def _pixels(image: Any, file: Path, color: bool, size: tuple[int, int] | None) -> NDArray[np.float32]:
     # Pillow only warns of an image that unpacks to an absurd size; here that is a damaged file
-    with parsing(file, "image"), warnings.catch_warnings():
+    with parsing(file, "image", "; mend it or take it out of the folder"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", image.DecompressionBombWarning)
         with image.open(file) as opened:

@@ -28,7 +28,7 @@ from lowfold.datasets._file_table import Table, numbered
 from lowfold.datasets._gaps import Missing, check_missing_option
 from lowfold.datasets._read_arrow import WORTH, arrow_columns
 from lowfold.datasets._read_columns import COMMA, MISSING, Column, as_float, assemble
-from lowfold.datasets._unpack import in_utf8, mark_of, unpacked
+from lowfold.datasets._unpack import in_utf8, mark_of, refuse_binary, unpacked
 
 CHUNK = 5000
 REMARK = "#%"  # what begins a line of words above the rows, as NumPy, gnuplot, R and MATLAB write them
@@ -139,6 +139,7 @@ def _standard_input(encoding: str | None) -> str:
     data = sys.stdin.buffer.read()
     if not data:
         refuse("standard input", "is empty")
+    refuse_binary(data[:16], "standard input")
     known = encoding or mark_of(data) or "utf-8-sig"
     try:
         return data.decode(known)
@@ -369,7 +370,11 @@ def _by_rows(stream: IO[str], source: str, look: Look, aside: set[str], *, at_mo
         while chunk := list(islice(rows, CHUNK)):
             for offset, row in enumerate(chunk, 1):
                 if len(row) != len(names):
-                    refuse(source, f"row {done + offset} has {len(row)} fields, the first line has {len(names)}")
+                    found = f"row {done + offset} has {len(row)} fields, the first line has {len(names)}"
+                    refuse(
+                        source,
+                        f"{found}; mend or leave out that row: a word with {look.delimiter!r} in it needs quotes",
+                    )
             for j, column in enumerate(columns):
                 column.extend([row[j] for row in chunk], done, source)
             done += len(chunk)

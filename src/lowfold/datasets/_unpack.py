@@ -20,6 +20,22 @@ OPENERS: dict[str, Callable[..., IO[Any]]] = {
     ".xz": lzma.open,
     ".lzma": lzma.open,
 }
+HEADS: tuple[tuple[bytes, str], ...] = (
+    (b"PK\x03\x04", "a sheet of Excel, or a zip archive, under another name; save the sheet as CSV, or unpack it"),
+    (b"\xd0\xcf\x11\xe0", "a sheet of Excel under another name; save it as CSV"),
+    (b"\x1f\x8b", "packed by gzip; unpack it, or let its name end in .csv.gz"),
+    (b"BZh", "packed by bzip2; unpack it, or let its name end in .csv.bz2"),
+    (b"\xfd7zXZ", "packed by xz; unpack it, or let its name end in .csv.xz"),
+    (b"PAR1", "a Parquet file; let its name end in .parquet"),
+    (b"ARROW1", "a Feather file; let its name end in .feather"),
+    (b"\x93NUMPY", "an array of NumPy; let its name end in .npy"),
+    (b"MATLAB 5.0", "a file of MATLAB; let its name end in .mat"),
+    (b"\x89HDF", "an HDF5 file; let its name end in .mat (MATLAB 7.3), .h5 or .h5ad"),
+    (b"%PDF", "a PDF document; save the table in it as CSV"),
+    (b"\x89PNG", "a picture; name the folder of the pictures"),
+    (b"\xff\xd8\xff", "a picture; name the folder of the pictures"),
+)
+"""How files that are no text begin, and what they are."""
 PART = 1 << 22  # bytes unpacked at a time: a small file may hold terabytes, and the budget is asked before each part
 
 
@@ -54,11 +70,20 @@ def mark_of(start: bytes) -> str | None:
     return "utf-16" if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
 
 
+def refuse_binary(start: bytes, source: object) -> None:
+    """Name what is no text by its first bytes, with the way to have it read."""
+    for head, words in HEADS:
+        if start.startswith(head):
+            refuse(source, f"is {words}")
+
+
 @contextmanager
 def in_utf8(file: Path, encoding: str | None, source: object) -> Iterator[Path]:
     """The file itself where it is UTF-8, or one with its text in UTF-8 that is gone afterwards."""
     with file.open("rb") as stream:
-        known = encoding or mark_of(stream.read(2))
+        start = stream.read(16)
+    refuse_binary(start, source)
+    known = encoding or mark_of(start)
     if known is None or codecs.lookup(known).name in ("utf-8", "utf-8-sig", "ascii"):
         yield file
         return

@@ -193,7 +193,8 @@ def read_matrix(matrix: Any, kind: str, *, square: bool = True, diagonal: Floats
     """
     if square and matrix.shape[0] != matrix.shape[1]:
         raise InvalidInput(
-            f"a precomputed matrix must be square; got {matrix.shape[0]} rows and {matrix.shape[1]} columns"
+            f"a precomputed matrix must be square; got {matrix.shape[0]} rows and {matrix.shape[1]} columns; "
+            "for rows of features leave metric out"
         )
     if kind == "precomputed_similarity":
         if issparse(matrix):

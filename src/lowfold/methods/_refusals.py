@@ -20,6 +20,14 @@ from lowfold._core.errors import InvalidInput, InvalidType, LowfoldError
 FEW = r"(\d+) (sample|feature)\(s\) (\(shape=.*?\)) while a minimum of (\d+) is required(.*?)\.?$"
 
 
+WAYS = (
+    ("__next__", "it gives its rows once: pass np.array(list(X)), or blocks of rows to PCA.fit_blocks"),
+    ("target", "pass X.data"),
+    ("keys", "pass pandas.DataFrame(X), or the array in it that is meant"),
+)
+"""What an object that is no table can be told by, and what to do: iterators, bunches, dicts."""
+
+
 @contextmanager
 def refused_in_words(X: Any) -> Iterator[None]:
     """Refuse what scikit-learn would read as something else, and tell what it refuses while X is read."""
@@ -100,7 +108,8 @@ def _of_type(X: Any, error: TypeError) -> Exception:
             "numpy.lib.recfunctions.structured_to_unstructured(X)"
         )
     if "float() argument" in said:
-        return InvalidType(f"X must be a table of numbers, a row for each point; got {type(X).__name__}; {said}")
+        way = next((told for has, told in WAYS if hasattr(X, has)), said)
+        return InvalidType(f"X must be a table of numbers, a row for each point; got {type(X).__name__}; {way}")
     return error
 
 
@@ -209,6 +218,10 @@ def _too_large(X: Any, said: str) -> str:
     return "X has whole numbers beyond float64, which ends at 1.8e308; divide them first, or take their logarithms"
 
 
+def _other_fill(X: Any, said: str) -> str:
+    return "X has sparse columns that are no zeros where nothing is stored; pass X.sparse.to_dense()"
+
+
 TOLD: dict[str, Callable[[Any, str], str]] = {
     "inhomogeneous": _ragged,
     "contains NaN": _gaps,
@@ -223,4 +236,5 @@ TOLD: dict[str, Callable[[Any, str], str]] = {
     "features as input": _other_columns,
     "setting an array element with a sequence": _cells,
     "too large to convert": _too_large,
+    "fill value must be 0": _other_fill,
 }
