@@ -293,3 +293,29 @@ def test_clean_sets_do_not_depend_on_the_scale(name: str, seed: int) -> None:
         lowfold.datasets.swiss_roll(1500, random_state=seed).X,
     ):
         assert "depends on the scale" not in str(estimator(X, n_resamples=0).reason)
+
+
+def clusters(seed: int, d: int, n: int, spreads: tuple[float, ...], apart: float) -> np.ndarray:
+    """Gaussians of d dimensions, one for each of the spreads, that lie anyhow in d + 3 columns."""
+    rng = np.random.default_rng(seed)
+    size = n // len(spreads)
+    parts = [
+        apart * rng.normal(size=d + 3)
+        + spread * rng.normal(size=(size, d)) @ np.linalg.qr(rng.normal(size=(d + 3, d)))[0].T
+        for spread in spreads
+    ]
+    return np.vstack(parts)
+
+
+@pytest.mark.parametrize("name", [*NEAR, "correlation"])
+@pytest.mark.parametrize(("d", "n", "spreads"), [(3, 600, (1, 1, 1)), (5, 2000, (1, 1, 1)), (8, 2000, (0.3, 1, 2))])
+def test_points_that_end_are_no_lower_dimension(name: str, d: int, n: int, spreads: tuple[float, ...]) -> None:
+    """Beyond a cluster there are few points, but in as many directions as within."""
+    estimator = NEAR.get(name, dimension.correlation)
+    for apart in (2, 10):
+        assert "depends on the scale" not in str(estimator(clusters(9, d, n, spreads, apart), n_resamples=0).reason)
+
+
+def test_clusters_of_noisy_curves_depend_on_the_scale() -> None:
+    parts = [noisy("circle", seed, 700) + 6.0 * np.eye(3)[seed] for seed in range(3)]
+    assert "depends on the scale: 1" in str(dimension.two_nearest(np.vstack(parts), n_resamples=0).reason)

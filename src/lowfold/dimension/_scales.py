@@ -22,6 +22,11 @@ CLEAR = 0.5
 # The least factor that counts as a fall. Of 260 samples of clean circles, spirals, rolls, spheres, cubes, tori,
 # Gaussians, paraboloids and sheets of 1 to 10 dimensions none fell by more than 1.18.
 FALL = 1.25
+# A shell must be thinner as well: of a cluster points merely end, and those that are there lie in as many directions as
+# before. Its directions are, in logarithms, at most so far on the way from the fewer dimensions to the more: noisy
+# curves and surfaces were at 0.02 at most, clusters of 2 to 8 dimensions at 0.27 at least.
+THIN = 0.13
+SPREAD_CENTERS, SPREAD_POINTS = 40, 40  # centers whose shells are looked at for it, and points of each
 
 E = TypeVar("E", bound=Estimate)
 
@@ -41,15 +46,36 @@ def by_scale(found: E, source: Points | Pairs, farthest: float, rng: np.random.G
     if not beyond.any():
         return found
     whole = seen / (1.0 - np.array([edge_shortfall(float(r), typical) for r in outer]))
-    far = int(np.argmin(np.where(beyond, whole, np.inf)))
     near = float(whole[~(inner > farthest)].max(initial=whole[0]))
-    if near <= FALL * whole[far] or round(found.value) <= round(float(whole[far])):
+    far = int(np.argmin(np.where(beyond, whole, np.inf)))
+    lower = float(whole[far])
+    if near <= FALL * lower or round(found.value) <= round(lower):
+        return found
+    if np.log(_directions(source, INNER << far, rng) / lower) > THIN * np.log(near / lower):
         return found
     depends = (
-        f"depends on the scale: {whole[far]:.2g} at distances of {outer[far]:.2g}; either noise fills what is nearer, "
+        f"depends on the scale: {lower:.2g} at distances of {outer[far]:.2g}; either noise fills what is nearer, "
         "or the set is narrow"
     )
     return replace(found, reason=depends if found.reason is None else f"{found.reason}; {depends}")
+
+
+def _directions(source: Points | Pairs, k: int, rng: np.random.Generator) -> float:
+    """In how many directions the points spread that are k-th to 2k-th neighbours of one point, median over some.
+
+    (sum of l)^2 / sum of l^2 of the eigenvalues l of their Gram matrix G, which need not be computed: trace and norm of
+    G are known from distances. It is d where d of them are equal and the others zero.
+    """
+    seen = []
+    for row in rng.choice(source.n, min(source.n, SPREAD_CENTERS), replace=False):
+        order = np.argpartition(distance_rows(source, np.array([row]))[0], (k, 2 * k))
+        shell = rng.permutation(order[k + 1 : 2 * k + 1])[:SPREAD_POINTS]
+        D = distance_rows(source.subset(np.sort(shell)), np.arange(len(shell))) ** 2
+        mean = D.mean(axis=0)
+        G = -0.5 * (D - mean - mean[:, None] + mean.mean())
+        size = float((G**2).sum())
+        seen.append(float(np.trace(G)) ** 2 / size if size > 0 else 0.0)
+    return max(float(np.median(seen)), 1.0)
 
 
 def _shells(source: Points | Pairs, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
