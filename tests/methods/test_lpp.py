@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.linalg
+from sklearn.neighbors import KNeighborsRegressor
 
 import lowfold
 
@@ -145,6 +146,35 @@ def test_functions_of_a_kernel_do_not_follow_the_noise() -> None:
     cut, whole = ([new_points_right(seed, energy) for seed in range(4)] for energy in (None, 1.0))
     assert np.mean(cut) > np.mean(whole) + 0.04
     assert min(np.subtract(cut, whole)) > -0.02
+
+
+def noisy_half_cylinder(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """320 points with noise in 60 columns, and their angle and height."""
+    rng = np.random.default_rng(seed)
+    t = rng.uniform(size=(320, 2))
+    turned = np.linalg.qr(rng.normal(size=(60, 3)))[0].T
+    X = np.c_[np.cos(3 * t[:, 0]), np.sin(3 * t[:, 0]), t[:, 1]] @ turned
+    return X + 0.05 * rng.normal(size=(320, 60)), t
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_no_more_axes_than_ten_for_every_hundred_points(name: str) -> None:
+    X, _ = noisy_half_cylinder(0)
+    model = getattr(lowfold, name)(2).fit(X[:120])
+    assert model.rank_ == 12
+    assert 0.5 < model.energy_ < 0.98
+    assert getattr(lowfold, name)(9).fit(X[:120]).rank_ == 18  # never fewer than two for a coordinate
+
+
+def test_fewer_axes_place_new_points_better() -> None:
+    right = {None: 0.0, 0.98: 0.0}
+    for seed in range(20, 28):
+        X, t = noisy_half_cylinder(seed)
+        for energy in right:
+            model = lowfold.LinearLTSA(2, energy=energy).fit(X[:120])
+            near = KNeighborsRegressor().fit(model.embedding_, t[:120])
+            right[energy] += near.score(model.transform(X[120:]), t[120:]) / 8
+    assert right[None] > right[0.98] + 0.02
 
 
 def test_pieces_are_separated_not_bridged() -> None:

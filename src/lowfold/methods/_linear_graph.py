@@ -35,10 +35,11 @@ class LinearGraphMethod(PointMetric, GraphMethod):
     energy: float | None = param(
         None,
         Real(0, 1, open_low=True),
-        Null("1, or 0.98 with many features"),
+        Null("1, or what the points can bear of many features"),
         "PCA comes first where the features depend on each other or outnumber the points; below 1 only the leading "
-        "axes with this share of the sum of squares are used, which keeps directions of noise out. None is 1, and 0.98 "
-        "where there is more than one feature for every 4 points: a map of so many fits the noise. `energy_` says it. "
+        "axes with this share of the sum of squares are used, which keeps directions of noise out. None is 1, and at "
+        "most 0.98 and an axis for every 10 points where there is more than one feature for every 4: a map of so many "
+        "fits the noise. `energy_` says it. "
         "Of sparse rows with more than 4,000 points and columns the first 300 axes are used.",
     )
     center: bool = param(

@@ -103,10 +103,10 @@ class KernelLPP(MercerKernel, PointMetric, Symmetrized, GraphMethod):
     energy: float | None = param(
         None,
         Real(0, 1, open_low=True),
-        Null("1, or 0.98 of many features"),
+        Null("1, or what the points can bear of many features"),
         "Only the leading principal axes of the features with this share of their sum of squares are used. None is 1, "
-        "and 0.98 where K has more than one eigenvector for every 4 points: functions of all of them fit the training "
-        "points, and new ones are placed badly.",
+        "and at most 0.98 and an axis for every 10 points where K has more than one eigenvector for every 4: functions "
+        "of all of them fit the training points, and new ones are placed badly.",
     )
     reg: float = param(
         1e-08,
