@@ -66,7 +66,7 @@ def linearised(
     mean = np.asarray(w @ X, dtype=np.float64) / w.sum() if center else np.zeros(X.shape[1])
     axes = whitened(X, mean, weights=mass, run=run)
     if energy is None:
-        axes = axes.leading(_bearable(axes, *X.shape, d))
+        axes = axes.leading(_bearable(axes, len(X), X.shape[1], d))
         energy = axes.share
     elif isinstance(X, SparseRows) and energy > axes.share + SHARED:
         raise InvalidInput(
