@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -359,7 +361,7 @@ def test_a_round_that_was_cut_short_is_not_made_sharper_and_the_next_is_longer(
     rounds = asked[len(_lowrank.SOFTER) :]
     assert rounds[0][1] == 40
     assert any(residual > tol for tol, _, residual in rounds), "one was cut short"
-    for (tol, products, residual), (next_tol, next_products, _) in zip(rounds, rounds[1:]):
+    for (tol, products, residual), (next_tol, next_products, _) in pairwise(rounds):
         short = residual > tol
         assert next_products == products + (40 if short else 0)
         assert (next_tol == tol) == short
