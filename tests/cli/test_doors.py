@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from importlib.abc import MetaPathFinder
 from pathlib import Path
@@ -170,3 +171,23 @@ def test_ctrl_c_while_the_command_loads(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setattr(sys, "meta_path", [CtrlC(), *sys.meta_path])
     assert main(["list"]) == 130
     assert capsys.readouterr().err == "lowfold: interrupted\n"
+
+
+def test_ctrl_c_while_the_flags_are_read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lowfold.cli._app.app", interrupted)
+    assert main(["list"]) == 130
+    assert capsys.readouterr().err == "lowfold: interrupted\n"
+
+
+@pytest.mark.parametrize("words", [["list"], None])
+def test_the_end_of_the_process_hears_no_ctrl_c(words: list[str] | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["lowfold", "list"])
+    former = signal.getsignal(signal.SIGINT)
+    try:
+        assert main(words) == 0
+        assert signal.getsignal(signal.SIGINT) == (signal.SIG_IGN if words is None else former)
+    finally:
+        signal.signal(signal.SIGINT, former)

@@ -54,6 +54,24 @@ for name in sys.argv[1:]:
 """
 
 
+LIGHT = """
+import sys, warnings
+import numpy as np
+import lowfold
+warnings.simplefilter("ignore")
+X = np.random.default_rng(0).normal(size=(60, 4))
+for name in sys.argv[1:]:
+    getattr(lowfold, name)(2).fit(X)
+    for unused in ("scipy.special", "scipy.io", "lowfold.datasets"):
+        assert unused not in sys.modules, (name, unused)
+"""
+
+
+def test_a_fit_of_a_plain_array_loads_only_what_it_uses() -> None:
+    names = ["PCA", "ClassicalMDS", "Isomap", "LTSA", "LaplacianEigenmaps", "DiffusionMaps", "MVU", "TSNE"]
+    subprocess.run([sys.executable, "-c", LIGHT, *names], check=True, timeout=60)
+
+
 def test_a_fit_of_a_plain_array_does_not_load_scikit_learn() -> None:
     names = ["PCA", "RobustPCA", "NMF", "ClassicalMDS", "Isomap", "LTSA", "LaplacianEigenmaps", "RandomProjection"]
     subprocess.run([sys.executable, "-c", PLAIN, *names], check=True, timeout=60)

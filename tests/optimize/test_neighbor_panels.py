@@ -72,3 +72,20 @@ def test_threads_change_no_bit(name: str) -> None:
     X = lowfold.datasets.swiss_roll(N, random_state=8).X
     one, two = (getattr(lowfold, name)(2, max_iter=60, n_jobs=jobs).fit_transform(X) for jobs in (1, 2))
     assert np.array_equal(one, two)
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_shares_are_never_subnormal_and_their_lack_changes_no_bit(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    P = affinities(seed)
+    P[np.random.default_rng(seed).random(P.shape) < 0.3] = 1e-42
+    P = np.triu(P) + np.triu(P, 1).T
+    np.fill_diagonal(P, 0.0)
+    Y = 5.0 * np.random.default_rng(seed).normal(size=(N, 2))
+    panels, tiny = Panels(P, single=True), np.finfo(np.float32).tiny
+    assert not any(((share > 0) & (share < tiny)).any() for share in panels._shares)
+    got = [panels.student(Y, 4.0), panels.gaussian(Y, 4.0, joint=True)]
+    whole = Panels(P, single=True)
+    shares = [np.ascontiguousarray(P[part, part.start :], dtype=np.float32) for part in whole._parts]
+    assert any(((share > 0) & (share < tiny)).any() for share in shares), "the data hold what is left out"
+    monkeypatch.setattr(Panels, "_shares", shares)
+    assert all(map(np.array_equal, got, [whole.student(Y, 4.0), whole.gaussian(Y, 4.0, joint=True)]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -10,7 +12,7 @@ import lowfold
 from lowfold._core.errors import InvalidInput
 from lowfold.graph import Graph, Neighbors, Points, geodesics, nearest
 from lowfold.metrics._resolve import resolve_metric
-from lowfold.sdp import certify, unfold
+from lowfold.sdp import _lowrank, certify, unfold
 from lowfold.sdp._conic import conic_sdp
 from lowfold.sdp._door import select_unfolding_solver
 from lowfold.sdp._interior import interior
@@ -28,6 +30,7 @@ from lowfold.sdp._program import (
 from lowfold.sdp._refine import local_loss, refine
 from lowfold.sdp._repair import balance, bends, bends_of, flows
 from lowfold.sdp._springs import springs
+from lowfold.sdp._svec import svec, svec_kron
 
 
 def neighbours(X: np.ndarray, k: int) -> Neighbors:
@@ -326,6 +329,45 @@ def test_balance_holds_the_load_exactly():
 
 
 # Doors ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("q", [1, 2, 6])
+def test_the_hessian_of_log_det_in_vectors(q: int) -> None:
+    A, D = np.random.default_rng(q).normal(size=(2, q, q))
+    S, D = A @ A.T, D + D.T
+    found = svec_kron(S)
+    np.testing.assert_allclose(found @ svec(D), svec(S @ D @ S), rtol=1e-9)
+    np.testing.assert_allclose(found, found.T, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", [5020, 5021])
+def test_a_round_that_was_cut_short_is_not_made_sharper_and_the_next_is_longer(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[float, int, float]] = []
+
+    def heard(*args, tol: float, max_products: int, **kwargs):
+        inner = minimise(*args, tol=tol, max_products=max_products, **kwargs)
+        asked.append((tol, max_products, inner.residual))
+        return inner
+
+    monkeypatch.setattr(_lowrank, "minimise", heard)
+    monkeypatch.setattr(_lowrank, "PRODUCTS", 40)
+    rng = np.random.default_rng(seed)
+    t = 1.5 * np.pi * (1 + 2 * rng.random(80))
+    roll = np.column_stack([t * np.cos(t), 10 * rng.random(80), t * np.sin(t)]) + 0.3 * rng.normal(size=(80, 3))
+    found = unfold(problem(roll, 6, form="slack"), solver="lowrank")
+    assert found.converged
+    rounds = asked[len(_lowrank.SOFTER) :]
+    assert rounds[0][1] == 40
+    assert any(residual > tol for tol, _, residual in rounds), "one was cut short"
+    for (tol, products, residual), (next_tol, next_products, _) in pairwise(rounds):
+        short = residual > tol
+        assert next_products == products + (40 if short else 0)
+        assert (next_tol == tol) == short
+    asked.clear()
+    unfold(problem(roll, 6, form="slack"), solver="factorized")  # has no rounds to come back in
+    assert asked[-1][1] == _lowrank.MOST_PRODUCTS
 
 
 @pytest.mark.parametrize("solver", ["interior", "lowrank"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -12,11 +13,25 @@ SELDOM = 100_000  # objects between two searches for garbage: a command makes li
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code: 0 done, 1 bad input, 2 wrong usage, 130 interrupted."""
+    """Run the command line and return the exit code: 0 done, 1 bad input, 2 wrong usage, 130 interrupted.
+
+    Without `args` it is the process's own command, and the last thing that it does.
+    """
     gc.set_threshold(SELDOM)
+    last = args is None
     try:
         from lowfold.cli._app import app
-    except KeyboardInterrupt:  # before there are commands that answer it
+
+        code = int(app(args=args, prog_name="lowfold", standalone_mode=False) or 0)
+    except KeyboardInterrupt:  # before there are commands that answer it: loading them, or reading their flags
+        _deaf(last)
         sys.stderr.write("lowfold: interrupted\n")
         return 130
-    return int(app(args=args, prog_name="lowfold", standalone_mode=False) or 0)
+    _deaf(last)
+    return code
+
+
+def _deaf(last: bool) -> None:
+    """Hear no Ctrl-C any more where only the interpreter's end is left: it would take the exit code and the words."""
+    if last:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from scipy.io import mminfo, mmread
 from scipy.sparse import csr_array
 
 from lowfold._core.errors import InvalidInput
@@ -20,6 +19,8 @@ LEAST = 2  # bytes of an entry of a dense matrix; of a sparse one at least twice
 
 def read_market(path: str | Path, *, points: Literal["rows", "columns"] = "rows") -> Table:
     """Read a matrix of numbers, also packed (.mtx.gz): points are rows, or columns as in tables of genes by cells."""
+    from scipy.io import mminfo, mmread
+
     if points not in ("rows", "columns"):
         raise InvalidInput(f"points must be 'rows' or 'columns'; got {points!r}")
     with unpacked(existing_file(path), path) as file, parsing(path, "Matrix Market file"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import gammaln
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import Floats
@@ -59,6 +58,8 @@ def minka_dimension(values: Floats, n: int, D: int) -> int:
 
 
 def _log_evidence(values: Floats, k: int, n: int) -> float:
+    from scipy.special import gammaln
+
     D = len(values)
     noise = float(values[k:].mean())
     free = (D - np.arange(k)) / 2

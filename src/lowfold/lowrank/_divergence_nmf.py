@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import xlogy
 
 from lowfold._core.parallel import Progress, block_slices, run_blocks
 from lowfold._core.types import Floats
@@ -155,6 +154,8 @@ def _lowered_to(rows: _Rows, W: Floats, H: Floats, penalties: tuple[Penalty, Pen
 def _divergence_of(X: Any, W: Floats, H: Floats, beta: float) -> float:
     """Of some rows; with beta = 1 the sum of V is left out, which needs no V."""
     if beta == 1:
+        from scipy.special import xlogy
+
         x, v = (X.data, _at_entries(X, W, H)) if _sparse(X) else (X, W @ H)
         return float((xlogy(x, x) - xlogy(x, np.maximum(v, LEAST)) - x).sum())
     V = np.maximum(W @ H, LEAST)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainc, gammaincinv, ndtri
 
 from lowfold._core.brief import brief
 from lowfold._core.parallel import block_slices
@@ -89,6 +88,8 @@ def inliers(Xc: Floats, W: Floats) -> NDArray[np.bool_]:
 
     At least half of the rows, the nearest, are among them.
     """
+    from scipy.special import ndtri
+
     Y = Xc @ W
     size = spread(Y)
     real = size > FLAT * max(float(size.max(initial=0.0)), NO_DIVISOR)
@@ -108,11 +109,15 @@ def inliers(Xc: Floats, W: Floats) -> NDArray[np.bool_]:
 
 def _chi_squared(k: int) -> float:
     """The square of the distance within which `KEPT` of a k-dimensional Gaussian lies: the quantile of chi squared."""
+    from scipy.special import gammaincinv
+
     return 2 * float(gammaincinv(k / 2, KEPT))
 
 
 def truncation(k: int) -> float:
     """Share of a k-dimensional Gaussian's variance that is left when only the rows within the limit are looked at."""
+    from scipy.special import gammainc
+
     return float(gammainc(k / 2 + 1, _chi_squared(k) / 2) / KEPT)
 
 

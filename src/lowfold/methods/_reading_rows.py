@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.types import AnyFloats
-from lowfold.datasets._file_table import Table, numbered
 from lowfold.methods._refusals import refused_in_words
+
+if TYPE_CHECKING:
+    from lowfold.datasets._file_table import Table
 
 FLOATS = [np.float64, np.float32]
 
@@ -30,12 +32,16 @@ def read_rows(
     `finite`: every value is; "allow-nan" lets gaps pass, False anything. `sparse` allows CSR, `nd` samples of several
     axes. What scikit-learn refuses is told in our words.
     """
-    if isinstance(X, Table):
-        rest = {"reset": reset, "least": least, "finite": finite, "sparse": sparse, "nd": nd}
-        return _of_table(model, X, rest)
-    rows = _plain(X, least, finite, nd) if type(X) is np.ndarray else None
-    if rows is not None and _agree(model, rows, reset):
-        return rows
+    if type(X) is np.ndarray:
+        rows = _plain(X, least, finite, nd)
+        if rows is not None and _agree(model, rows, reset):
+            return rows
+    else:
+        from lowfold.datasets._file_table import Table
+
+        if isinstance(X, Table):
+            rest = {"reset": reset, "least": least, "finite": finite, "sparse": sparse, "nd": nd}
+            return _of_table(model, X, rest)
     shape = getattr(X, "shape", ())
     if nd and len(shape) > 2 and 0 in shape[1:]:
         raise InvalidInput(f"X has shape {shape}, so that a sample has no values; look where its axes were lost")
@@ -57,6 +63,8 @@ def read_rows(
 
 def _of_table(model: Any, table: Table, rest: dict[str, Any]) -> Any:
     """Rows of a file that was read: the names of its columns are noted as those of a data frame are, or compared."""
+    from lowfold.datasets._file_table import numbered
+
     known, named = getattr(model, "feature_names_in_", None), table.columns != numbered(len(table.columns))
     if rest["reset"] or known is None or not named:
         rows = read_rows(model, table.X, **rest)

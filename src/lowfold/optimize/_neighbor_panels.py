@@ -48,8 +48,9 @@ class Panels:
 
     @cached_property
     def _shares(self) -> list[AnyFloats]:
-        """P in panels."""
-        return [np.ascontiguousarray(self.P[part, part.start :], dtype=self._dtype) for part in self._parts]
+        """P in panels, without subnormal numbers: a tenth of 1,000 points' pairs made a step 2.4 times as long."""
+        shares = [np.ascontiguousarray(self.P[part, part.start :], dtype=self._dtype) for part in self._parts]
+        return [np.where(share < np.finfo(self._dtype).tiny, self._dtype(0), share) for share in shares]
 
     @cached_property
     def _exact(self) -> Panels:

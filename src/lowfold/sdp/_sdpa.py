@@ -16,7 +16,6 @@ from typing import TextIO
 import numpy as np
 
 from lowfold._core.types import Floats, Ints
-from lowfold.datasets._write_table import replacing
 from lowfold.sdp._program import Unfolding
 
 Entries = tuple[Ints, Ints, Ints, Ints, Floats]  # constraint (0 the objective), block, row, column, value; from 1 on
@@ -37,6 +36,8 @@ def write_sdpa(path: str | Path, program: Unfolding, *, overwrite: bool = False)
     >>> file.read_text().splitlines()[:4]
     ['3 = m, the centring and 2 pairs', '1 = blocks', '3', '0 1 1']
     """
+    from lowfold.datasets._write_table import replacing
+
     blocks, sides = _shape(program)
     with replacing(Path(path), overwrite=overwrite) as part, part.open("w", encoding="ascii") as file:
         file.write(f"{len(sides)} = m, the centring and {program.m} pairs\n{len(blocks)} = blocks\n")
