@@ -43,6 +43,15 @@ def refused_in_words(X: Any) -> Iterator[None]:
         raise _of_value(X, error) from None
 
 
+def negative(method: Any, least: float) -> InvalidInput:
+    """What a method of nonnegative parts says of other numbers."""
+    return InvalidInput(
+        f"Negative values in data passed to {type(method).__name__}: X must be 0 or more, its smallest is {least:g}; "
+        "where its columns have a zero of their own, X - X.min(axis=0) begins there; PCA, ICA and SparsePCA take any "
+        "numbers"
+    )
+
+
 def _not_two_axes(X: Any) -> None:
     if X is None:
         raise InvalidInput("X is None, and a table of numbers is needed, a row for each point")
