@@ -121,8 +121,8 @@ def test_an_array_of_a_file_in_blocks_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("embed",), "Missing argument 'FILE...'"),
-        (("plan",), "Missing argument 'FILE...'"),
+        (("embed",), "Missing argument 'FILE"),
+        (("plan",), "Missing argument 'FILE"),
         (("isomap", "x.csv"), "No such command 'isomap': it is a method; try lowfold embed FILE --method Isomap"),
         (("t-sne",), "try lowfold embed FILE --method TSNE"),
         (("embed", "x.csv", "-m", "tsne", "--n-iter", "300"), "for --n-iter use --max-iter (see"),
