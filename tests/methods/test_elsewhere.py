@@ -367,3 +367,23 @@ def test_parameters_of_peers_are_answered(method: str, parameter: str, words: st
 def test_no_answer_names_a_parameter_that_the_class_does_not_have() -> None:
     with pytest.raises(TypeError, match="'n_iter'; its parameters"):
         lowfold.RandomProjection(2, n_iter=3)
+
+
+@pytest.mark.extra("pandas")
+def test_columns_of_pandas_that_are_no_numbers_or_have_gaps_are_told() -> None:
+    import pandas as pd
+
+    table = pd.DataFrame({"a": [1.0, 2.0, 3.0, 5.0], "n": pd.array([1, 2, None, 4], dtype="Int64")})
+    with pytest.raises(InvalidInput, match="1 of 8 values, the first in row 2, column 1"):
+        lowfold.PCA(1).fit(table)
+    table["kind"] = pd.Categorical(["x", "y", "x", "y"])
+    with pytest.raises(InvalidInput, match="X has columns that are no numbers: 'kind'; leave them out"):
+        lowfold.PCA(1).fit(table)
+
+
+@pytest.mark.parametrize("kind", [">f4", "<f4", ">f8"])
+def test_numbers_of_another_machine_keep_their_precision(kind: str) -> None:
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    Y = lowfold.PCA(2).fit_transform(X.astype(kind))
+    assert Y.dtype == np.dtype(kind).newbyteorder("=")
+    assert np.allclose(np.abs(Y), np.abs(lowfold.PCA(2).fit_transform(X)), atol=1e-5)
