@@ -176,7 +176,7 @@ def test_answers_of_values_name_values_that_are_taken(key: str) -> None:
 
 
 def test_a_number_of_neighbours_given_by_place_is_told() -> None:
-    with pytest.raises(TypeError, match="multiple values.*only n_components is given by place"):
+    with pytest.raises(TypeError, match=r"multiple values.*only n_components is given by place"):
         lowfold.LLE(12, n_components=2)
 
 

@@ -199,8 +199,8 @@ OF_VALUES: Mapping[str, str] = {
     "affinity='nearest_neighbors'": DEFAULT,
     "affinity='precomputed'": "metric='precomputed_affinity'",
     "affinity='precomputed_nearest_neighbors'": "metric='precomputed'",
-    "affinity='rbf'": "metric='precomputed_affinity' with the matrix of rbf_kernel(X, gamma=gamma), for all pairs; among "
-    "neighbours weights='heat' is the default",
+    "affinity='rbf'": "metric='precomputed_affinity' with the matrix of rbf_kernel(X, gamma=gamma), for all pairs; "
+    "among neighbours weights='heat' is the default",
     "PCA.algorithm='randomized'": DEFAULT,
     "PCA.algorithm='arpack'": "solver='krylov'",
     "PCA.batch_size=None": DEFAULT,

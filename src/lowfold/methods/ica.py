@@ -100,8 +100,8 @@ class ICA(AllComponents, Seeded, LinearMethod):
             raise InvalidInput("ICA needs directions with variance, and all rows of X are the same")
         if self.n_components is not None and found < len(values):
             raise InvalidInput(
-                f"ICA needs n_components directions with variance, and X has only {found}; n_components={found} or None "
-                "takes these"
+                f"ICA needs n_components directions with variance, and X has only {found}; n_components={found} or "
+                "None takes these"
             )
         V, values = axes.V[:, :found], values[:found]
         whiten = V / np.sqrt(values)
