@@ -121,8 +121,8 @@ def test_an_array_of_a_file_in_blocks_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("embed",), "Missing argument 'FILE...'"),
-        (("plan",), "Missing argument 'FILE...'"),
+        (("embed",), "Missing argument 'FILE"),
+        (("plan",), "Missing argument 'FILE"),
         (("isomap", "x.csv"), "No such command 'isomap': it is a method; try lowfold embed FILE --method Isomap"),
         (("t-sne",), "try lowfold embed FILE --method TSNE"),
         (("embed", "x.csv", "-m", "tsne", "--n-iter", "300"), "for --n-iter use --max-iter (see"),
@@ -141,3 +141,18 @@ def test_a_comparison_in_which_every_method_failed_ends_with_an_error(tmp_path: 
     code, said = run("compare", file, "--methods", "pca", "--quiet")
     assert code == 1
     assert "at most min(n_samples, n_features) = 1" in said
+
+
+@pytest.mark.parametrize(("words", "whose"), [((), "lowfold"), (("faces",), "faces")])
+def test_a_command_without_words_shows_its_help_in_lines(words: tuple[str, ...], whose: str) -> None:
+    code, said = run(*words)
+    assert code in (0, 2)  # 0 where click prints it itself
+    assert "\nCommands:\n" in said
+    assert f"lowfold: Usage: {whose}" not in said
+
+
+@pytest.mark.parametrize("command", ["embed", "warmup", "list", "datasets", "cite", "studio"])
+def test_names_of_what_is_taken_stand_once_in_the_usage(command: str) -> None:
+    usage = run(command, "--help")[1].partition("\n\n")[0]
+    assert "[[" not in usage
+    assert "...}" not in usage

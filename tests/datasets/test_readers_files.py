@@ -214,6 +214,10 @@ def test_images_of_folders_sizes_and_bad_ones(tmp_path):
         read_images(tmp_path)
     t = read_images(tmp_path, size=(2, 3))
     assert t.X.shape == (2, 6)
+    assert read_images(tmp_path, size=3).X.shape == (2, 9)
+    for size in (0, (2, 3, 4), (2.5, 3), "big"):
+        with pytest.raises(InvalidInput, match=r"size must be \(height, width\), two whole numbers"):
+            read_images(tmp_path, size=size)
     assert t.labels["folder"].tolist() == ["ann", "bob"]
     (tmp_path / "cut.png").write_bytes((tmp_path / "ann" / "1.png").read_bytes()[:30])
     with pytest.raises(FileProblem, match=r"cut\.png: not a readable image"):
@@ -432,3 +436,22 @@ def test_a_folder_of_documents(tmp_path):
     (tmp_path / "none").mkdir()
     with pytest.raises(FileProblem, match=r"neither images nor texts"):
         read(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("g.graphml", r"networkx.read_graphml gives, and networkx.write_edgelist"),
+        ("g.gexf", r"networkx.read_gexf gives"),
+        ("table.rds", r"write.csv\(table, 'table.csv', row.names=FALSE\) in R"),
+        ("table.pkl", r"pandas.read_pickle\(file\).to_parquet"),
+        ("sheet.xlsx", "save the sheet as CSV"),
+        ("scene.img", "the header beside it, scene.hdr, is the file to name"),
+    ],
+)
+def test_files_of_other_kinds_are_told_with_a_way(tmp_path, name, words):
+    (tmp_path / name).write_bytes(b"x")
+    if name == "scene.img":
+        (tmp_path / "scene.hdr").write_text("ENVI")
+    with pytest.raises(FileProblem, match=words):
+        read(tmp_path / name)

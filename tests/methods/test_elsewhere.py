@@ -7,6 +7,7 @@ import importlib
 import inspect
 import pickle
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from lowfold.methods._elsewhere import (
     ALSO_KNOWN_AS,
     ATTRIBUTES,
     MODULES,
+    OF_VALUES,
     PARAMETERS,
     PARAMETERS_OF_PEERS,
     SCIKIT_LEARN,
@@ -140,6 +142,47 @@ def test_names_of_scikit_learn_answer_with_the_name_to_use(name: str) -> None:
 def test_parameters_of_scikit_learn_are_answered(method: str, parameter: str, words: str) -> None:
     with pytest.raises(TypeError, match=f"for {parameter} use .*{words}".replace("(", "[(]")):
         getattr(lowfold, method)(**{parameter: 1})
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "words"),
+    [
+        ("LaplacianEigenmaps", {"affinity": "nearest_neighbors"}, "for affinity use nothing: it is the default;"),
+        ("SpectralClustering", {"affinity": "precomputed"}, "for affinity use metric='precomputed_affinity';"),
+        ("Isomap", {"path_method": "FW", "eigen_solver": "auto"}, "use paths='floyd_warshall'; .* it is the default;"),
+        ("LLE", {"method": "hessian"}, "for method use the class HessianLLE;"),
+        ("MetricMDS", {"metric_mds": False}, "for metric_mds use the class NonmetricMDS;"),
+        ("PCA", {"svd_solver": "full"}, "for svd_solver use solver='svd';"),
+        ("PCA", {"whiten": False}, "for whiten use nothing: it is the default;"),
+        ("PCA", {"whiten": np.array([1])}, "for whiten use normalization='unit';"),
+        ("ICA", {"whiten": False}, "for whiten use nothing: components have unit variance;"),
+    ],
+)
+def test_the_value_that_came_says_what_to_write(method: str, given: dict[str, Any], words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        getattr(lowfold, method)(**given)
+    with pytest.raises(InvalidInput, match=words.rstrip(";")):
+        getattr(lowfold, method)().set_params(**given)
+
+
+@pytest.mark.parametrize("key", OF_VALUES)
+def test_answers_of_values_name_values_that_are_taken(key: str) -> None:
+    name = key.partition("=")[0]
+    only, _, parameter = name.rpartition(".")
+    assert name in PARAMETERS or parameter in PARAMETERS
+    for ours, value in re.findall(r"(\w+)='(\w+)'", OF_VALUES[key]):
+        limits = [getattr(lowfold, entry).limits.get(ours, ()) for entry in ([only] if only else BY_NAME)]
+        assert any(limit.allows(value) for several in limits for limit in several), value
+
+
+def test_a_number_of_neighbours_given_by_place_is_told() -> None:
+    with pytest.raises(TypeError, match=r"multiple values.*only n_components is given by place"):
+        lowfold.LLE(12, n_components=2)
+
+
+def test_negative_values_are_told_with_a_way_out() -> None:
+    with pytest.raises(InvalidInput, match=r"its smallest is -1; .*X - X.min\(axis=0\).*PCA"):
+        lowfold.NMF(1).fit(np.array([[1.0, -1.0], [2.0, 3.0], [4.0, 1.0]]))
 
 
 def test_attributes_and_places_of_scikit_learn_are_answered() -> None:
@@ -324,3 +367,23 @@ def test_parameters_of_peers_are_answered(method: str, parameter: str, words: st
 def test_no_answer_names_a_parameter_that_the_class_does_not_have() -> None:
     with pytest.raises(TypeError, match="'n_iter'; its parameters"):
         lowfold.RandomProjection(2, n_iter=3)
+
+
+@pytest.mark.extra("pandas")
+def test_columns_of_pandas_that_are_no_numbers_or_have_gaps_are_told() -> None:
+    import pandas as pd
+
+    table = pd.DataFrame({"a": [1.0, 2.0, 3.0, 5.0], "n": pd.array([1, 2, None, 4], dtype="Int64")})
+    with pytest.raises(InvalidInput, match="1 of 8 values, the first in row 2, column 1"):
+        lowfold.PCA(1).fit(table)
+    table["kind"] = pd.Categorical(["x", "y", "x", "y"])
+    with pytest.raises(InvalidInput, match="X has columns that are no numbers: 'kind'; leave them out"):
+        lowfold.PCA(1).fit(table)
+
+
+@pytest.mark.parametrize("kind", [">f4", "<f4", ">f8"])
+def test_numbers_of_another_machine_keep_their_precision(kind: str) -> None:
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    Y = lowfold.PCA(2).fit_transform(X.astype(kind))
+    assert Y.dtype == np.dtype(kind).newbyteorder("=")
+    assert np.allclose(np.abs(Y), np.abs(lowfold.PCA(2).fit_transform(X)), atol=1e-5)

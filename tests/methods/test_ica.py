@@ -64,6 +64,17 @@ def test_entropies_and_mutual_information_in_closed_form() -> None:
     assert tails[0] > 1 > 0.15 > tails[-1]  # a sum of independent variables is more Gaussian than each
 
 
+@pytest.mark.parametrize("seed", [5000, 5001, 5002])
+def test_all_components_are_those_that_have_variance(seed: int) -> None:
+    S = np.random.default_rng(seed).uniform(-1, 1, size=(400, 3))
+    X = S @ np.random.default_rng(seed + 1).normal(size=(3, 6))
+    model = lowfold.ICA(None).fit(X)
+    assert model.embedding_.shape == (400, 3)
+    assert np.allclose(model.inverse_transform(model.embedding_), X)
+    C = np.abs(np.corrcoef(S.T, model.embedding_.T)[:3, 3:])
+    assert (C.max(axis=0) > 0.98).all()
+
+
 def test_directions_that_are_not_there_are_refused() -> None:
     with pytest.raises(ValueError, match="directions with variance"):
         lowfold.ICA(2).fit(np.outer(np.arange(20.0), [1.0, 2.0, 3.0]))

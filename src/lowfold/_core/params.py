@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, dataclass_transform
 
@@ -147,7 +147,7 @@ def _constructor(cls: type[Declared]) -> Callable[..., None]:
             bound = signature.bind(self, *args, **kwargs)
         except TypeError as error:
             known = foreign_words(cls, kwargs)
-            if len(args) > 1:
+            if len(args) > 1 or "multiple values" in str(error):
                 known += f"; only {next(iter(cls.parameters))} is given by place, the others by name"
             words = f"{cls.__name__}: {error}{known}"
             raise TypeError(f"{words}; its parameters are {', '.join(cls.parameters)}") from None
@@ -160,19 +160,21 @@ def _constructor(cls: type[Declared]) -> Callable[..., None]:
     return __init__
 
 
-def foreign_words(cls: type[Declared], names: Iterable[str]) -> str:
+def foreign_words(cls: type[Declared], given: Mapping[str, Any]) -> str:
     """What to write for those names that are parameters of another library; nothing for others."""
-    return "".join(f"; for {name} use {told}" for name in names if (told := _foreign(cls, name)))
+    told = {name: _foreign(cls, name, value) for name, value in given.items() if name not in cls.parameters}
+    return "".join(f"; for {name} use {words}" for name, words in told.items() if words)
 
 
-def _foreign(cls: type[Declared], name: str) -> str | None:
-    """What to write for a parameter of another library, of this class or of any; None for its own, and where the
+def _foreign(cls: type[Declared], name: str, value: Any) -> str | None:
+    """What to write for a parameter of another library: for this value of it, of this class, or of any; None where the
     answer names a parameter that the class does not have.
     """
-    told = cls.elsewhere.get(f"{cls.__name__}.{name}") or cls.elsewhere.get(name)
-    if told is None or name in cls.parameters:
-        return None
-    return told if set(re.findall(r"(\w+)=", told)) <= set(cls.parameters) else None
+    ways = [f"{cls.__name__}.{name}", name]
+    if isinstance(value, str | bool | int | float | None):
+        ways = [f"{way}={value!r}" for way in ways] + ways
+    told = next((cls.elsewhere[way] for way in ways if way in cls.elsewhere), None)
+    return told if told is not None and set(re.findall(r"(\w+)=", told)) <= set(cls.parameters) else None
 
 
 def _documented(doc: str, parameters: Mapping[str, Param]) -> str:

@@ -242,7 +242,7 @@ def _transformed(fitted: Any, X: Any, *, inverse: bool) -> Any:
 
 @app.command("list", epilog=_examples("list"))
 def list_methods(
-    method: Annotated[str | None, typer.Argument(metavar="[METHOD]", help="Show the text of one method.")] = None,
+    method: Annotated[str | None, typer.Argument(metavar="METHOD", help="Show the text of one method.")] = None,
 ) -> None:
     """The methods, or the documentation of one."""
     from lowfold.cli._tables import methods_table
@@ -258,7 +258,7 @@ def list_methods(
 
 @app.command(epilog=_examples("datasets"))
 def datasets(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Make this one; without it, list all.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Make this one; without it, list all.")] = None,
     n: Annotated[int, typer.Option("--n", metavar="N", help="Number of points.")] = 1000,
     noise: Annotated[float, typer.Option(metavar="SIZE", help="Standard deviation of the noise added.")] = 0.0,
     random_state: Annotated[int, typer.Option("--random-state", "--seed", metavar="SEED", help="Seed.")] = 0,

@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
 
 
 def cite(
-    methods: Annotated[list[str], typer.Argument(metavar="METHOD...", help="Of `lowfold list`, in any spelling.")],
+    methods: Annotated[list[str], typer.Argument(metavar="METHOD", help="Of `lowfold list`, in any spelling.")],
 ) -> None:
     """BibTeX of the publications that methods rest on, each entry once."""
     from lowfold.cli._values import find_method

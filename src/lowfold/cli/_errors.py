@@ -54,6 +54,9 @@ def guarded(command: Callable[[], Any], args: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _say("interrupted", INTERRUPTED)
     except UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # nothing was typed: what it says is the help, in its lines
+            sys.stderr.write(f"{error.format_message()}\n")
+            return USAGE
         _trace(args)
         where = getattr(getattr(error, "ctx", None), "command_path", "lowfold")
         return _say(f"{_advised(_one_line(error.format_message()))} (see {where} --help)", USAGE)

@@ -89,7 +89,7 @@ def train(
 
 def recognise(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A file written by `lowfold faces train`.")],
-    images: Annotated[list[str], typer.Argument(metavar="IMAGE...", help="Images, or folders of them.")],
+    images: Annotated[list[str], typer.Argument(metavar="IMAGE", help="Images, or folders of them.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: Quiet = False,
     debug: Debug = False,

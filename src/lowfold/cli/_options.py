@@ -108,7 +108,7 @@ def with_parameters(
     """
     shown = {} if method is None else load(method).parameters
     typed = {word.partition("=")[0].removeprefix("--").replace("-", "_") for word in words if word.startswith("--")}
-    if method is not None and (told := foreign_words(load(method), sorted(typed - OWN))):
+    if method is not None and (told := foreign_words(load(method), dict.fromkeys(sorted(typed - OWN), ...))):
         wrong_usage(f"{method} has no parameter of that name{_flags_named(method, told)}")
     methods = BY_NAME if method is None or typed - OWN - shown.keys() else [method]
     own = dict(inspect.signature(function, eval_str=True).parameters)

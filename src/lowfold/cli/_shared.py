@@ -18,7 +18,7 @@ File = Annotated[str, typer.Argument(metavar="FILE", help='Table, array, cube or
 Files = Annotated[
     list[str],
     typer.Argument(
-        metavar="FILE...",
+        metavar="FILE",
         help='Table, array, cube or folder; "-" is standard input. Several matrices of the same points for WeightedMDS '
         "and ReplicatedMDS.",
     ),

@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 def studio(
     file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="Table, array, cube, folder, or a saved session (.studio).")
+        str | None, typer.Argument(metavar="FILE", help="Table, array, cube, folder, or a saved session (.studio).")
     ] = None,
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Where to listen; others can reach all but 127.0.0.1.")

@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
 
 def warmup(
     methods: Annotated[
-        list[str] | None, typer.Argument(metavar="[METHOD]...", help="Methods of `lowfold list`; all by default.")
+        list[str] | None, typer.Argument(metavar="METHOD", help="Methods of `lowfold list`; all by default.")
     ] = None,
     quiet: Quiet = False,
     debug: Debug = False,

@@ -24,7 +24,7 @@ def read_images(
     *,
     order: Literal["row", "column"] = "row",
     color: bool = False,
-    size: tuple[int, int] | None = None,
+    size: tuple[int, int] | int | None = None,
 ) -> Table:
     """Read every image below a folder, in the order of their names (a number in a name counts as a number).
 
@@ -35,8 +35,9 @@ def read_images(
     ----------
     order : pixels follow row by row or column by column; `lowfold.datasets.unvectorize` undoes it.
     color : three channels, pixel by pixel; otherwise grey.
-    size : (height, width) to which every image is resized; None needs images of one size.
+    size : (height, width) to which every image is resized, one number for a square; None needs images of one size.
     """
+    size = _sides(size)
     if order not in ("row", "column"):
         raise InvalidInput(f"order must be 'row' or 'column'; got {order!r}")
     image = load_extra("PIL.Image", "images", "reading images")
@@ -62,6 +63,16 @@ def read_images(
     grey = not color and any(_has_colour(image, file) for file in (files[0], files[-1]))
     notices = ["the images have colours and were read as grey; color=True keeps the three channels"] if grey else []
     return Table(X, numbered(X.shape[1], "pixel"), labels, None, notices, str(folder), point_shape=shape)
+
+
+def _sides(size: Any) -> tuple[int, int] | None:
+    """Height and width in pixels; None for images as they are."""
+    if size is None:
+        return None
+    sides = (size, size) if np.ndim(size) == 0 else tuple(size)
+    if len(sides) != 2 or not all(isinstance(side, (int, np.integer)) and side >= 1 for side in sides):
+        raise InvalidInput(f"size must be (height, width), two whole numbers of at least 1, or one; got {size!r}")
+    return int(sides[0]), int(sides[1])
 
 
 def image_files(root: Path) -> list[Path]:
@@ -99,5 +110,5 @@ def _pixels(image: Any, file: Path, color: bool, size: tuple[int, int] | None) -
             else:
                 picture = opened if opened.mode.startswith(("I", "F")) else opened.convert("L")
             if size is not None:
-                picture = picture.resize((int(size[1]), int(size[0])))
+                picture = picture.resize((size[1], size[0]))
             return np.asarray(picture, dtype=np.float32)

@@ -65,6 +65,16 @@ BY_SUFFIX: dict[str, Callable[..., Table]] = {
     ".h5ad": read_h5ad,
 }
 SHEETS = (".xlsx", ".xls", ".ods", ".numbers")
+GRAPHS = {".graphml": "read_graphml", ".gml": "read_gml", ".gexf": "read_gexf", ".net": "read_pajek"}
+FRAMES = {
+    **dict.fromkeys(
+        (".rds", ".rda", ".rdata"), "; write.csv(table, 'table.csv', row.names=FALSE) in R writes one that is"
+    ),
+    **dict.fromkeys((".pkl", ".pickle"), "; pandas.read_pickle(file).to_parquet('table.parquet') writes one that is"),
+    ".sav": "; pandas.read_spss(file).to_parquet('table.parquet') writes one that is",
+    ".dta": "; pandas.read_stata(file).to_parquet('table.parquet') writes one that is",
+    ".json": "; pandas.read_json(file).to_parquet('table.parquet') writes one that is",
+}
 IDX_NAME = re.compile(r"[.-]idx\d-ubyte(\.gz)?$")
 
 
@@ -110,6 +120,21 @@ def _in_blocks(path: str | Path, **options: Any) -> Table:
     return Table(rows, list(getattr(rows, "names", numbered(rows.shape[1]))), source=str(path))
 
 
+def _way_to(file: Path) -> str:
+    """How to come from a file of another kind to one that is read."""
+    ending = file.suffix.lower()
+    if file.with_suffix(".hdr").exists():
+        return f"; the header beside it, {file.with_suffix('.hdr').name}, is the file to name"
+    if ending in SHEETS:
+        return "; save the sheet as CSV"
+    if ending in GRAPHS:
+        return (
+            f"; methods take what networkx.{GRAPHS[ending]} gives, and networkx.write_edgelist(graph, 'graph.txt', "
+            "data=['weight']) writes a file of edges that is read"
+        )
+    return FRAMES.get(ending, "")
+
+
 def _reader_for(path: str | Path) -> Callable[..., Table]:
     if str(path) == "-":
         return read_table
@@ -131,9 +156,9 @@ def _reader_for(path: str | Path) -> Callable[..., Table]:
         refuse(path, "there is no such file")
     if found is None or (found not in (read_table, read_market) and kind_of(file) != file.suffix.lower()):
         known = ", ".join(BY_SUFFIX)
-        sheet = "; save the sheet as CSV" if file.suffix.lower() in SHEETS else ""
+        way = _way_to(file)
         words = (
-            f"the ending {file.suffix!r} is not known{sheet}; known are {known}, and of these texts with .gz, .bz2, .xz"
+            f"the ending {file.suffix!r} is not known{way}; known are {known}, and of these texts with .gz, .bz2, .xz"
         )
         refuse(path, f"{words}; read_table reads any text")
     return found

@@ -57,6 +57,9 @@ SCIKIT_LEARN: Mapping[str, str] = {
     "ClassicalMDS needs no starts",
     "FastICA": "lowfold.ICA",
     "TruncatedSVD": "lowfold.PCA, which takes sparse rows and centres them without making them dense",
+    "RandomizedPCA": "lowfold.PCA, which takes few directions of large tables by itself (solver='krylov')",
+    "ProbabilisticPCA": "lowfold.EMPCA",
+    "ProjectedGradientNMF": "lowfold.NMF",
     "IncrementalPCA": "lowfold.PCA with partial_fit or fit_blocks",
     "FactorAnalysis": "lowfold.EMPCA, with one variance of noise for all features",
     "GaussianRandomProjection": "lowfold.RandomProjection with kind='gaussian'",
@@ -77,10 +80,10 @@ SCIKIT_LEARN: Mapping[str, str] = {
     "johnson_lindenstrauss_min_dim": "lowfold.lowrank.jl_min_dim(n, eps)",
     "smacof": "lowfold.MetricMDS(metric='precomputed').fit(dissimilarities): embedding_ and stress_",
     "spectral_embedding": "lowfold.LaplacianEigenmaps(metric='precomputed_affinity').fit_transform(affinity)",
-    "locally_linear_embedding": "lowfold.LLE(...).fit_transform(X)",
+    "locally_linear_embedding": "lowfold.LLE(...).fit(X): embedding_ and reconstruction_error_",
     "trustworthiness": "lowfold.quality.trustworthiness",
     "spectral_clustering": "lowfold.SpectralClustering(metric='precomputed_affinity').fit(affinity).labels_",
-    "fastica": "lowfold.ICA(...).fit_transform(X)",
+    "fastica": "lowfold.ICA(...).fit(X): components_, mixing_ and embedding_",
     "non_negative_factorization": "lowfold.NMF(...).fit(X): embedding_ and components_",
     "manifold": "lowfold.Isomap, lowfold.TSNE and so on: all methods stand in lowfold itself",
     "decomposition": "lowfold.PCA, lowfold.NMF and so on: all methods stand in lowfold itself",
@@ -117,6 +120,8 @@ ANSWERS: Mapping[str, str] = {
     **{name: f"scikit-learn's {name} is {words}" for name, words in SCIKIT_LEARN.items()},
 }
 """All names that `lowfold` answers when they are imported."""
+
+DEFAULT = "nothing: it is the default"
 
 PARAMETERS: Mapping[str, str] = {
     "affinity": "metric='precomputed_affinity' for a matrix of weights (for a function f of X, of f(X)), "
@@ -160,7 +165,7 @@ PARAMETERS: Mapping[str, str] = {
     "path_method": "paths=",
     "power_iteration_normalizer": "solver='krylov' with tol=",
     "reg": "nothing: no weights are solved for",
-    "remove_zero_eig": "n_components=",
+    "remove_zero_eig": "nothing: with n_components=None directions without variance are left out",
     "rotation": "nothing: components_ are the principal axes",
     "shuffle": "nothing: coordinates are updated in order",
     "solver": "nothing: it goes by beta_loss",
@@ -189,6 +194,51 @@ PARAMETERS: Mapping[str, str] = {
     "SpectralClustering.n_components": "nothing: there are as many eigenvectors as clusters",
 }
 """Parameters that have another name in scikit-learn, and what to write; of one class with its name before."""
+
+OF_VALUES: Mapping[str, str] = {
+    "affinity='nearest_neighbors'": DEFAULT,
+    "affinity='precomputed'": "metric='precomputed_affinity'",
+    "affinity='precomputed_nearest_neighbors'": "metric='precomputed'",
+    "affinity='rbf'": "metric='precomputed_affinity' with the matrix of rbf_kernel(X, gamma=gamma), for all pairs; "
+    "among neighbours weights='heat' is the default",
+    "PCA.algorithm='randomized'": DEFAULT,
+    "PCA.algorithm='arpack'": "solver='krylov'",
+    "PCA.batch_size=None": DEFAULT,
+    "dissimilarity='euclidean'": DEFAULT,
+    "dissimilarity='precomputed'": "metric='precomputed'",
+    "eigen_solver='auto'": DEFAULT,
+    "eigen_solver='amg'": "solver='amg'",
+    "eigen_solver='dense'": "solver='dense'",
+    "eigen_solver='lobpcg'": DEFAULT,
+    "eigen_solver=None": DEFAULT,
+    "EMPCA.rotation=None": DEFAULT,
+    "fit_inverse_transform=False": "nothing: inverse_transform is always there",
+    "gamma=None": DEFAULT,
+    "iterated_power='auto'": DEFAULT,
+    "method='hessian'": "the class HessianLLE",
+    "method='ltsa'": "the class LTSA",
+    "method='modified'": "the class ModifiedLLE",
+    "method='standard'": "nothing: it is LLE",
+    "metric_mds=False": "the class NonmetricMDS",
+    "metric_mds=True": "nothing: it is MetricMDS",
+    "neighbors_algorithm='auto'": DEFAULT,
+    "neighbors_algorithm='ball_tree'": "search='kdtree'",
+    "neighbors_algorithm='brute'": "search='brute'",
+    "neighbors_algorithm='kd_tree'": "search='kdtree'",
+    "p=1": "metric='manhattan'",
+    "p=2": DEFAULT,
+    "path_method='D'": "paths='dijkstra'",
+    "path_method='FW'": "paths='floyd_warshall'",
+    "path_method='auto'": DEFAULT,
+    "remove_zero_eig=False": DEFAULT,
+    "svd_solver='arpack'": "solver='krylov'",
+    "svd_solver='auto'": DEFAULT,
+    "svd_solver='covariance_eigh'": "solver='covariance'",
+    "svd_solver='full'": "solver='svd'",
+    "svd_solver='randomized'": "solver='krylov', or nothing",
+    "PCA.whiten=False": DEFAULT,
+}
+"""The same where the value that came says more exactly what to write."""
 
 PARAMETERS_OF_PEERS: Mapping[str, str] = {
     "Distance": "metric=",

@@ -14,6 +14,7 @@ from lowfold._core.types import AnyFloats
 from lowfold.graph._reading import read_blocks
 from lowfold.graph._source import Blocks
 from lowfold.methods._estimator import output_kind
+from lowfold.methods._refusals import negative
 
 InBlocks = Callable[[Any], str]
 """A model -> what to set so that it fits rows in blocks; "" where it does."""
@@ -49,10 +50,7 @@ def read_for(
     blocks = read_blocks(rows, metric, getattr(method, "metric_params", None), gaps=gaps)
     least_value = float(blocks.extent.low.min())
     if positive and least_value < 0:
-        raise InvalidInput(
-            f"Negative values in data passed to {type(method).__name__}: X must be 0 or more, its smallest is "
-            f"{least_value:g}"
-        )
+        raise negative(method, least_value)
     method.n_features_in_ = D
     if hasattr(method, "feature_names_in_"):
         del method.feature_names_in_

@@ -29,6 +29,7 @@ from lowfold.methods._file_checks import told_as_damage
 from lowfold.methods._fit import Data, Queries
 from lowfold.methods._in_blocks import read_for
 from lowfold.methods._reading_rows import FLOATS, read_rows
+from lowfold.methods._refusals import negative
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.metrics._scales import BY_SIZE, tell_scales_of_fit
 from lowfold.metrics._sparse import sparse_metric
@@ -223,10 +224,7 @@ class Rows:
             method, X, reset=reset, least=self.least if reset else 1, gaps=self.gaps, sparse=self.sparse, nd=self.nd
         )
         if self.positive and rows.min() < 0:
-            raise InvalidInput(
-                f"Negative values in data passed to {type(method).__name__}: X must be 0 or more, its smallest is "
-                f"{rows.min():g}"
-            )
+            raise negative(method, rows.min())
         return rows
 
     def tags(self, method: Any, tags: Any) -> Any:

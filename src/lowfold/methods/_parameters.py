@@ -11,7 +11,7 @@ from lowfold._core.types import Ints
 from lowfold.graph._search import SEARCHES
 from lowfold.graph._source import AFFINITY, PRECOMPUTED
 from lowfold.methods._alignment_mass import MASSES
-from lowfold.methods._elsewhere import ATTRIBUTES, PARAMETERS, PARAMETERS_OF_PEERS
+from lowfold.methods._elsewhere import ATTRIBUTES, OF_VALUES, PARAMETERS, PARAMETERS_OF_PEERS
 from lowfold.methods._estimator import Estimator
 from lowfold.metrics._table import METRICS
 from lowfold.spectral._solvers import SOLVERS
@@ -53,7 +53,7 @@ class Output(Estimator):
     )
     verbose: bool | int = param(False, Flag(), Int(0), "Show the stages and their times on stderr.")
 
-    elsewhere: ClassVar[Mapping[str, str]] = {**PARAMETERS_OF_PEERS, **PARAMETERS}
+    elsewhere: ClassVar[Mapping[str, str]] = {**PARAMETERS_OF_PEERS, **PARAMETERS, **OF_VALUES}
 
     def __getattr__(self, name: str) -> Any:
         """Called for what is not there: a fitted attribute of scikit-learn's is answered with ours."""

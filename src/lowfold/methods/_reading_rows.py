@@ -85,8 +85,9 @@ def _plain(X: Any, least: int, finite: bool | str, nd: bool) -> AnyFloats | None
     """A plain array of numbers with which all is well, or None."""
     if X.dtype.kind not in "fiub" or X.ndim < 2 or (X.ndim > 2 and not nd) or len(X) < least or 0 in X.shape:
         return None
+    kept = X.dtype.newbyteorder("=")  # float32 of another machine is float32
     with np.errstate(over="ignore"):  # long doubles beyond float64 become infinite, and are refused for it
-        rows: AnyFloats = np.asarray(X, dtype=X.dtype if X.dtype in FLOATS else np.float64, order="C")
+        rows: AnyFloats = np.asarray(X, dtype=kept if kept in FLOATS else np.float64, order="C")
     return rows if not finite or _finite(rows, gaps=finite == "allow-nan") else None
 
 

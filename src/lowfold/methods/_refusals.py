@@ -18,7 +18,7 @@ from scipy.sparse import issparse
 from lowfold._core.errors import InvalidInput, InvalidType, LowfoldError
 
 FEW = r"(\d+) (sample|feature)\(s\) (\(shape=.*?\)) while a minimum of (\d+) is required(.*?)\.?$"
-
+NUMBERS = "biuf"  # kinds of NumPy's types that are read as numbers
 
 WAYS = (
     ("__next__", "it gives its rows once: pass np.array(list(X)), or blocks of rows to PCA.fit_blocks"),
@@ -41,6 +41,15 @@ def refused_in_words(X: Any) -> Iterator[None]:
         raise _of_type(X, error) from None
     except (ValueError, OverflowError) as error:
         raise _of_value(X, error) from None
+
+
+def negative(method: Any, least: float) -> InvalidInput:
+    """What a method of nonnegative parts says of other numbers."""
+    return InvalidInput(
+        f"Negative values in data passed to {type(method).__name__}: X must be 0 or more, its smallest is {least:g}; "
+        "where its columns have a zero of their own, X - X.min(axis=0) begins there; PCA, ICA and SparsePCA take any "
+        "numbers"
+    )
 
 
 def _not_two_axes(X: Any) -> None:
@@ -143,6 +152,8 @@ def _infinite(X: Any, said: str) -> str:
 
 def _where(X: Any, wrong: Callable[[Any], Any]) -> str:
     """How many values are so, and where the first stands; nothing of what is no array of numbers."""
+    if wrong is np.isnan and hasattr(X, "isna"):  # of pandas, whose gaps need not be NaN
+        X, wrong = X.isna(), np.asarray
     if issparse(X):
         A = X.tocoo()  # type: ignore[attr-defined]
         bad = np.flatnonzero(wrong(A.data))
@@ -163,10 +174,15 @@ def _where(X: Any, wrong: Callable[[Any], Any]) -> str:
 
 def _text_columns(X: Any, said: str) -> str:
     if hasattr(X, "columns"):
-        text = ", ".join(repr(name) for name in X.columns if np.asarray(X[name]).dtype.kind not in "biuf")
+        text = ", ".join(repr(name) for name in X.columns if not _numeric(X[name]))
         return f"X has columns that are no numbers: {text}; leave them out or encode them"
     text = said.rpartition(": ")[2].removeprefix("np.str_(").removesuffix(")")
     return f"X holds text ({text}), and numbers are needed; leave it out or encode it"
+
+
+def _numeric(column: Any) -> bool:
+    """Whether the column has numbers; one of pandas with gaps among whole numbers is an array of objects."""
+    return getattr(column.dtype, "kind", "O") in NUMBERS or np.asarray(column).dtype.kind in NUMBERS
 
 
 def _complex(X: Any, said: str) -> str:
@@ -227,6 +243,7 @@ TOLD: dict[str, Callable[[Any, str], str]] = {
     "contains NaN": _gaps,
     "contains infinity": _infinite,
     "could not convert": _text_columns,
+    "Cannot cast": _text_columns,  # the same of pandas 3, of categories
     "Complex data": _complex,
     "dim <= 2 is required": _axes,
     "expected <= 2": _axes,  # the same of scikit-learn 1.6

@@ -14,10 +14,10 @@ import numpy as np
 
 from lowfold._core import errors
 from lowfold._core.errors import InvalidInput
-from lowfold._core.limits import Choice, Int, Real
+from lowfold._core.limits import Choice, Int, Null, Real
 from lowfold._core.operators import DenseOperator
 from lowfold._core.parallel import Progress
-from lowfold._core.params import param
+from lowfold._core.params import param, positional
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
@@ -62,6 +62,12 @@ class ICA(AllComponents, Seeded, LinearMethod):
         independent, "sum of the entropies of the columns of Y, whitened, in nats", "linear"
     )
 
+    n_components: int | None = positional(  # type: ignore[assignment]
+        default=2,
+        limits=(Int(1), Null("all")),
+        text="Number of output columns; at least 1. None is all directions that have variance.",
+        kw_only=False,
+    )
     algorithm: str = param(
         "fastica",
         Choice(("fastica", "infomax", "mutual_information")),
@@ -89,13 +95,19 @@ class ICA(AllComponents, Seeded, LinearMethod):
         mean = X.mean(axis=0, dtype=np.float64)
         axes = principal_axes(X, mean, components_to_compute(self.n_components, *X.shape), divisor=len(X), run=run)
         values = axes.pairs.values
-        if values[-1] <= NO_VARIANCE * values[0] or values[0] == 0:
-            found = int((values > NO_VARIANCE * values[0]).sum())
-            raise InvalidInput(f"ICA needs n_components directions with variance; X has only {found}")
-        whiten = axes.V / np.sqrt(values)
+        found = int((values > NO_VARIANCE * values[0]).sum())
+        if found == 0:
+            raise InvalidInput("ICA needs directions with variance, and all rows of X are the same")
+        if self.n_components is not None and found < len(values):
+            raise InvalidInput(
+                f"ICA needs n_components directions with variance, and X has only {found}; n_components={found} or "
+                "None takes these"
+            )
+        V, values = axes.V[:, :found], values[:found]
+        whiten = V / np.sqrt(values)
         with run.stage(f"rotation ({self.algorithm})") as progress:
             W, steps = self._rotation(project(X, mean, whiten, run), run, progress)
-        unmix, mixing = whiten @ W.T, (axes.V * np.sqrt(values)) @ np.linalg.inv(W)
+        unmix, mixing = whiten @ W.T, (V * np.sqrt(values)) @ np.linalg.inv(W)
         size = project(X, mean, unmix, run).std(axis=0)
         order = np.argsort(-np.linalg.norm(mixing * size, axis=0), kind="stable")
         unmix, mixing = (unmix / size)[:, order], (mixing * size)[:, order]
