@@ -331,6 +331,7 @@ CONTRACT: dict[str, Case] = {
             "t": 3.0,
             "convention": "symmetric",
             "density": tilted,
+            "passes": 5,
             "target": tilted,
             "bandwidth": (-0.25, None, {"weights": "variable"}),
             "tangent_dim": (1, None, {"weights": "variable"}),

@@ -16,7 +16,7 @@ from lowfold.graph._source import Points
 from lowfold.methods._fit import Connected
 from lowfold.methods._independent import dependence, evenness, independent
 from lowfold.methods._independent import told_of as shares_told
-from lowfold.methods._select import _patches
+from lowfold.methods._select import CHOSEN, _Asked, _patches
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.spectral._types import REPEATED
 
@@ -105,6 +105,17 @@ def test_even_leading_coordinates_stay_where_others_differ_a_little(seed: int) -
     x = 0.5 + 0.5 * np.sign(2 * x - 1) * np.abs(2 * x - 1) ** 1.6
     X, P = np.column_stack([x, 0.1 * np.sin(6 * np.pi * x), y]), np.column_stack([x, y])
     assert _told(lowfold.ModifiedLLE(2, select="independent").fit(X), P) > 0.99
+
+
+def test_leading_coordinates_that_tell_as_much_stay() -> None:
+    """A bent coordinate, half of it told by the first, has lost nothing; an even one that is rough has, a little."""
+    x, y = np.random.default_rng(5).random((2, 900))
+    bent = np.column_stack([x, y + 4.3 * (x - 0.5) ** 2])
+    rough = np.column_stack([x, y + 0.03 * np.random.default_rng(6).standard_normal(900)])
+    assert 0.5 < dependence(bent, Run())[1] < 0.75
+    source = Points(np.column_stack([x, y]), resolve_metric("euclidean", None, None))
+    asked = _Asked(Connected(source, None), 2, np.asarray, Run(), None, 1.0, CHOSEN)
+    assert asked._loses(bent, rough, np.empty((0, 0), dtype=np.int64))
 
 
 def _told(model, P):

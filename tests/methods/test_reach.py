@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lowfold
-from lowfold._core.errors import AccuracyWarning
+from lowfold._core.errors import AccuracyWarning, ShortcutWarning
 from lowfold.graph._reach import REGULAR, common_reach, own_reach
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Points
@@ -165,3 +165,33 @@ def test_density_of_twenty_to_one_is_taken_out_of_many_points() -> None:
     angle = angle[rng.random(30_000) < np.where(np.cos(angle) > 0, 1.0, 0.05)][:6000]
     model = lowfold.DiffusionMaps(2).fit(np.column_stack([np.cos(angle), np.sin(angle)]))
     assert angle_error(model.embedding_, angle) < 0.08
+
+
+@pytest.mark.parametrize("seed", [5010, 5011])
+@pytest.mark.parametrize("n", [500, 800])
+def test_further_passes_take_a_density_of_twenty_to_one_out_of_few_points(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    angle = 2 * np.pi * rng.random(20 * n)
+    angle = angle[rng.random(20 * n) < np.where(np.cos(angle) > 0, 1.0, 0.05)][:n]
+    X = np.column_stack([np.cos(angle), np.sin(angle)])
+    model = lowfold.DiffusionMaps(2).fit(X)
+    once = lowfold.DiffusionMaps(2, passes=1).fit(X)
+    assert angle_error(model.embedding_, angle) < 0.65 * angle_error(once.embedding_, angle)
+    assert (model.passes_, once.passes_) == (3, 1)
+    assert np.allclose(model.transform(X[:20] + 1e-9), model.embedding_[:20], atol=1e-4)
+
+
+def test_a_reach_that_crosses_sheets_is_told_where_no_edge_of_neighbours_is() -> None:
+    rng = np.random.default_rng(2172)
+    angle = np.linspace(1.5 * np.pi, 4.5 * np.pi, 4001)
+    step = np.hypot(np.diff(angle * np.cos(angle)), np.diff(angle * np.sin(angle)))
+    length = np.concatenate([[0.0], np.cumsum(step)])
+    t, y = np.interp(rng.random(700) * length[-1], length, angle), 21 * rng.random(700)
+    roll = np.column_stack([t * np.cos(t), y, t * np.sin(t)])
+    noise = rng.standard_normal((700, 3))
+    with pytest.warns(ShortcutWarning, match="long edges within the reach of DiffusionMaps join points"):
+        crossed = lowfold.DiffusionMaps(2, select="independent").fit(roll + 0.8 * noise)
+    assert len(crossed.shortcuts_) == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ShortcutWarning)
+        lowfold.DiffusionMaps(2, select="independent").fit(roll + 0.1 * noise)

@@ -207,3 +207,31 @@ def test_a_cut_that_keeps_nothing_is_not_told(k: int) -> None:
     lowfold.DiffusionMaps(2, n_neighbors=k).fit(lowfold.datasets.square(800, random_state=25).X)
     lowfold.DiffusionMaps(2, n_neighbors=k, alpha=0).fit(X)
     lowfold.DiffusionMaps(2, n_neighbors=k, density=1 + 0.8 * np.cos(angle)).fit(X)
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_passes_end_in_weights_that_integrate_the_kernel(seed: int) -> None:
+    """1 / q is a rule of integration: K (1 / q) is as even as may be; on a graph and on the whole matrix alike."""
+    X, _ = circle(300, seed)
+    whole = lowfold.DiffusionMaps(2, threshold=0.0, scale=0.1, passes=40).fit(X)
+    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 0.1)
+    integral = K @ (1 / whole.densities_)
+    assert integral.std() < 0.005 * integral.mean()
+    once = lowfold.DiffusionMaps(2, threshold=0.0, scale=0.1).fit(X)
+    assert once.passes_ == 1  # the published estimate, where the scale is given
+    assert np.allclose(once.densities_, K.sum(axis=1))
+    graph = lowfold.DiffusionMaps(2, threshold=1e-12, scale=0.1, passes=40).fit(X)
+    assert np.allclose(graph.densities_, whole.densities_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "word"),
+    [
+        ({"weights": "variable"}, "weights='variable'"),
+        ({"convention": "symmetric"}, "convention='symmetric'"),
+        ({"density": np.ones(60)}, "the given density"),
+    ],
+)
+def test_passes_need_an_estimate(parameters: dict, word: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(word)):
+        lowfold.DiffusionMaps(2, passes=2, **parameters).fit(np.random.default_rng(0).random((60, 2)))

@@ -50,7 +50,12 @@ def steep(graph: Graph, kept: Mask, X: AnyFloats, edges: Ints, d: int) -> Mask:
 
     The planes of second ends are made only for those that leave the plane of the first: few do.
     """
-    ends, out = ends_of(graph, edges), np.ones(len(edges), dtype=bool)
+    return steep_pairs(graph, kept, X, ends_of(graph, edges), d)
+
+
+def steep_pairs(graph: Graph, kept: Mask, X: AnyFloats, ends: Ints, d: int) -> Mask:
+    """The same of pairs of vertices, which need be no edges of the graph."""
+    out = np.ones(len(ends), dtype=bool)
     for end in (0, 1):
         out[out] = _leaves(graph, kept, X, ends[out], end, d)
     return out
@@ -130,12 +135,17 @@ def mirrored(graph: Graph, entries: Ints) -> Ints:
 
 def long_way(graph: Graph, kept: Mask, edges: Ints, factor: float, run: Run) -> Mask:
     """Whether the ends of each entry are `factor` times its length, or the usual one, apart along the kept entries."""
+    return longer_way(graph, kept, ends_of(graph, edges), graph.lengths[edges], factor, run)
+
+
+def longer_way(graph: Graph, kept: Mask, ends: Ints, lengths: Floats, factor: float, run: Run) -> Mask:
+    """The same of pairs of vertices, which need be no edges of the graph."""
     loops = loops_for(LOOPS, graph.n)
-    ends, usual = ends_of(graph, edges), np.empty((len(edges), 2))
+    usual = np.empty((len(ends), 2))
     loops.mean_lengths(graph.indptr, graph.lengths, ends, usual)
-    reach = factor * np.maximum(graph.lengths[edges], usual.max(axis=1))
+    reach = factor * np.maximum(lengths, usual.max(axis=1))
     rows = graph.indptr, graph.indices, graph.lengths, kept
-    short = np.zeros(len(edges), dtype=bool)
+    short = np.zeros(len(ends), dtype=bool)
     loops.short_ways(*rows, ends[:, 0], ends[:, 1], reach, short)
     rest = np.flatnonzero(~short)
     beyond, parts = np.empty(len(rest), dtype=bool), block_slices(len(rest), AT_ONCE)
@@ -145,7 +155,7 @@ def long_way(graph: Graph, kept: Mask, edges: Ints, factor: float, run: Run) -> 
         loops.detours(*rows, ends[now, 0], ends[now, 1], reach[now], SETTLED, beyond[parts[b]])
 
     run_blocks(work, len(parts), n_jobs=run.n_jobs)
-    long = np.zeros(len(edges), dtype=bool)
+    long = np.zeros(len(ends), dtype=bool)
     long[rest] = beyond
     return long
 

@@ -27,11 +27,13 @@ from lowfold.graph._detours import (
     ends_of,
     entries_of,
     long_way,
+    longer_way,
     mirrored,
     mth_lengths,
     near_entries,
     part_of,
     steep,
+    steep_pairs,
     tails_of,
     within_pieces,
 )
@@ -48,6 +50,7 @@ SAMPLE = 500  # doubtful edges tested at first; only where one is a shortcut all
 # Steep edges with a long way in that sample: then bundles are looked for, whose edges hide each other; a bundle with so
 # many of them may be small, as where a sample grows thin towards the side of a roll
 HINTS = 3
+LONGEST = 1000  # points, and of the longer half of their edges within a reach, that are looked at
 ROWS = 20_000  # rows of a block of work
 
 
@@ -101,6 +104,25 @@ def find_shortcuts(graph: Graph, X: AnyFloats | None = None, *, d: int = 2, run:
     found = doubtful[long_way(graph, sure, doubtful, DETOUR, run)]
     found = np.union1d(_confirmed(graph, found, X, d, run), np.union1d(many, across))
     return Shortcuts(ends_of(graph, found), len(doubtful), told)
+
+
+def crossings(wide: Graph, near: Graph, X: AnyFloats, *, d: int, run: Run) -> tuple[int, int]:
+    """How many of some long edges of a `wide` graph lead from sheet to sheet, and how many were looked at.
+
+    In a graph of all pairs within a reach every point has so many neighbours that edges across share them, and none is
+    doubtful. Here some of the longer half are measured along the `near` graph's: across are those whose ends are more
+    than DETOUR times farther apart there, and which leave the tangent planes.
+    """
+    rows = np.unique(np.linspace(0, wide.n - 1, min(wide.n, LONGEST)).astype(np.int64))
+    entries = entries_of(wide, rows)
+    ends = np.column_stack([np.repeat(rows, wide.degrees()[rows]), wide.indices[entries]]).astype(np.int64)
+    order = np.argsort(wide.lengths[entries], kind="stable")[len(entries) // 2 :]
+    if len(order) == 0:
+        return 0, 0
+    some = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), LONGEST)).astype(np.int64))]
+    kept, ends = near_entries(near), ends[some]
+    across = ends[longer_way(near, kept, ends, wide.lengths[entries[some]], DETOUR, run)]
+    return int(steep_pairs(near, kept, X, across, d).sum()), len(some)
 
 
 def _beside(graph: Graph, sure: Mask, long: Ints, others: Ints, tails: NDArray[np.integer], run: Run) -> Ints:

@@ -89,6 +89,11 @@ class Profile:
 class Walk:
     """The Markov chain P = D^-1 K~ with K~_ij = K_ij / (q_i q_j)^alpha, q = K 1, D = diag(K~ 1).
 
+    q = K 1 is the density smoothed by the kernel, too even wherever it changes within a width. Every further pass
+    multiplies it by K (1 / q), which is constant where q is the density that the kernel sees as 1 / q everywhere: the
+    weights 1 / q are then a rule that integrates the kernel at every point. It is Sinkhorn's iteration for one side of
+    K, whose smooth parts come first.
+
     `operator` is S = D^-1/2 K~ D^-1/2, which is symmetric, has P's eigenvalues, and 1 as its largest. A walk that waits
     (`Measure.pace` p) is I - p (I - P), with D / p in place of D.
     """
@@ -133,6 +138,7 @@ def walk_of(
     *,
     alpha: float,
     measure: Measure | None = None,
+    passes: int = 1,
     n_jobs: int | None = None,
 ) -> Walk:
     """The walk by a profile of the lengths; where a device has these, the weights are made there and stay."""
@@ -141,9 +147,11 @@ def walk_of(
         on_cpu("the weights of a walk", "only heat has a twin on the device, and no measure but its own")
         device = None
     if device is None:
-        return markov(graph, profile.of_graph(graph), loops, alpha=alpha, measure=measure, n_jobs=n_jobs)
+        k = profile.of_graph(graph)
+        return markov(graph, k, loops, alpha=alpha, measure=measure, passes=passes, n_jobs=n_jobs)
     lengths = lengths_in_widths(device, graph, profile.local)
-    return _markov_on_device(device, graph, device.xp.exp(-(lengths**2) / profile.scale), loops, alpha, n_jobs)
+    k = device.xp.exp(-(lengths**2) / profile.scale)
+    return _markov_on_device(device, graph, k, loops, alpha, passes, n_jobs)
 
 
 def markov(
@@ -153,12 +161,15 @@ def markov(
     *,
     alpha: float,
     measure: Measure | None = None,
+    passes: int = 1,
     n_jobs: int | None = None,
 ) -> Walk:
     """The walk on the edges of a graph with weights `values` and self-loops of weight `loops`."""
     measure = measure or Measure()
     rows, columns = graph.rows(), graph.indices
     q = measure.densities(_positive(np.bincount(rows, values, minlength=graph.n) + loops))
+    for _ in range(passes - 1):
+        q = q * np.bincount(rows, values / q[columns], minlength=graph.n) + loops
     a, pace = measure.factors(q, alpha), measure.pace()
     tilde = values * (a[rows] * a[columns])  # grouped so that rounding keeps the symmetry
     d = np.bincount(rows, tilde, minlength=graph.n) + loops * a * a
@@ -173,11 +184,16 @@ def markov(
     return Walk(SparseOperator(S, bound=1.0, n_jobs=n_jobs), q, m)
 
 
-def _markov_on_device(device: Device, graph: Graph, k: Array, loops: float, alpha: float, n_jobs: int | None) -> Walk:
+def _markov_on_device(
+    device: Device, graph: Graph, k: Array, loops: float, alpha: float, passes: int, n_jobs: int | None
+) -> Walk:
     """`markov` where the weights k are; the operator stays there."""
     indptr, columns = device.put(graph.indptr), device.put(graph.indices)
     q = row_sums(device, indptr, k) + loops
-    densities = _positive(device.get(q))
+    _positive(device.get(q))
+    for _ in range(passes - 1):
+        q = q * row_sums(device, indptr, k / q[columns]) + loops
+    densities = np.asarray(device.get(q), dtype=np.float64)
     check_power(densities, alpha)
     rows, a = row_of_entry(device.xp, indptr, len(columns)), q**-alpha
     tilde = k * (a[rows] * a[columns])
@@ -189,10 +205,14 @@ def _markov_on_device(device: Device, graph: Graph, k: Array, loops: float, alph
     return Walk(DeviceSparse(device, *parts, bound=1.0, n_jobs=n_jobs), densities, np.asarray(device.get(d)))
 
 
-def markov_dense(K: Floats, *, alpha: float, measure: Measure | None = None, n_jobs: int | None = None) -> Walk:
+def markov_dense(
+    K: Floats, *, alpha: float, measure: Measure | None = None, passes: int = 1, n_jobs: int | None = None
+) -> Walk:
     """The walk of a whole symmetric matrix of weights, which is overwritten."""
     measure = measure or Measure()
     q = measure.densities(_positive(K.sum(axis=1)))
+    for _ in range(passes - 1):
+        q = q * (K @ (1.0 / q))
     a, pace = measure.factors(q, alpha), measure.pace()
     K *= a[:, None]
     K *= a[None, :]

@@ -26,7 +26,7 @@ from lowfold.graph._connect import MOST_K, Bridges, connecting_k, find_bridges
 from lowfold.graph._neighborhoods import default_neighbors, neighborhoods
 from lowfold.graph._radius import refuse_empty
 from lowfold.graph._refill import cleared
-from lowfold.graph._shortcuts import SURE, find_shortcuts
+from lowfold.graph._shortcuts import DETOUR, HINTS, SURE, crossings, find_shortcuts
 from lowfold.graph._source import Blocks, Measured, Pairs, Source, euclidean_rows
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.kernels._patches import Patches, twins
@@ -152,7 +152,10 @@ def connect(data: Data, asked: Asked, needs: Needs, run: Run) -> Connected:
         near = without_shortcuts(near, asked, run)
     removed = asked.on_shortcut == "remove" and len(near.shortcuts) > 0
     if needs.widen is not None and not removed:  # a longer reach would bring them back
-        near = replace(near, edges=needs.widen(near, run) or near.edges)
+        wide = needs.widen(near, run)
+        if wide is not None and asked.on_shortcut != "ignore" and len(near.shortcuts) == 0:  # else they are told
+            _tell_crossings(wide, near, asked, run)
+        near = replace(near, edges=wide or near.edges)
     if needs.graph is not None:
         near = replace(near, edges=needs.graph(near, run))
     if needs.second is not None:
@@ -205,6 +208,21 @@ def without_shortcuts(near: Connected, asked: Asked, run: Run) -> Connected:
         ShortcutWarning,
     )
     return replace(near, shortcuts=found.edges, edges=edges, found=left)
+
+
+def _tell_crossings(wide: Graph, near: Connected, asked: Asked, run: Run) -> None:
+    """Warn where a reach leads to other sheets of the data: a shorter one rarely helps, points are too few there."""
+    X = None if near.source is None else euclidean_rows(near.source)
+    if X is None or near.n < FEWEST:
+        return
+    found, tested = crossings(wide, near.unbridged, X, d=asked.n_components, run=run)
+    if found > HINTS:
+        warn(
+            f"{found} of {tested} long edges within the reach of {asked.method} join points that are more than "
+            f"{DETOUR:g} times farther apart along shorter ones: parts of the data are hardly farther from each other "
+            "than neighbours are, and coordinates may mix them; use more points, or n_neighbors",
+            ShortcutWarning,
+        )
 
 
 def _tell_asymmetry(source: Pairs, run: Run) -> None:

@@ -32,6 +32,10 @@ FEWEST = 5  # neighbours that tell the density at a point
 KEPT = 1.85
 STANDING = 1e-10  # of 1: an eigenvalue nearer to 1 than rounding lets know is that of a part never left
 TENTHS = 2.56  # between the quantiles 0.1 and 0.9 of a normal distribution, in standard deviations
+# Passes of the density estimate where one reach joins all pairs. Circles with density 20 to 1 were off by 0.07 (3,000
+# points) to 0.17 (500) after one pass, by 0.02 and 0.06 after three; sheets with noise of a twentieth of their width
+# lost 0.003 of R^2 by the third pass, and more by further ones.
+PASSES = 3
 NEAREST = 16  # neighbours whose distances tell the density at a point, to a quarter; averaging halves that
 
 
@@ -45,6 +49,13 @@ class Corrected(Declared):
         Null("row sums of the kernel"),
         "The density q that the points were drawn from, up to a factor, if it is known: one number per point, or a "
         "function of X. None estimates it by the row sums of the kernel.",
+    )
+    passes: int | None = param(
+        None,
+        Int(1),
+        Null(f"{PASSES} where all pairs within the automatic reach are joined, 1 elsewhere"),
+        "Passes of that estimate. 1 is the row sums K 1, as published, which smooth the density; every other one "
+        "multiplies q by K (1 / q), and sharpens it where it changes.",
     )
     target: Values = param(
         None,
@@ -106,6 +117,10 @@ def measure_agrees(method: Any, data: Data) -> None:
             f"{given[0] if given else 'weights=' + repr('variable')} goes with convention='markov' or 'degree': in "
             "'symmetric' a new point would need a value of its own"
         )
+    if (method.passes or 1) > 1:
+        why = _no_estimate(method)
+        if why:
+            raise InvalidInput(f"passes above 1 need a density that row sums estimate, not {why}; got {method.passes}")
     for name in given:
         values = getattr(method, name)
         if not callable(values) and method.landmarks is not None:
@@ -114,6 +129,22 @@ def measure_agrees(method: Any, data: Data) -> None:
             raise InvalidInput(f"{name} must have one number per point, {data.n}; got shape {np.shape(values)}")
     if method.weights == "variable" and isinstance(method.scale, str) and method.scale != "auto":
         raise InvalidInput(f"with weights='variable' scale is a number or 'auto'; got {method.scale!r}")
+
+
+def _no_estimate(method: Any) -> str:
+    """Why the density is not, or cannot be, estimated in several passes; nothing where it can."""
+    if method.density is not None:
+        return "the given density"
+    if method.weights in ("variable", "self_tuning"):
+        return f"weights={method.weights!r}"
+    return "convention='symmetric', where a new point would need every pass" if method.convention == "symmetric" else ""
+
+
+def passes_of(method: Any, within_reach: bool) -> int:
+    """How often the density is estimated; `within_reach` says that all pairs within the automatic reach are joined."""
+    if method.passes is not None:
+        return int(method.passes)
+    return PASSES if within_reach and not _no_estimate(method) else 1
 
 
 def read_values(name: str, values: Values, source: Source | None, rows: Ints | None) -> Floats | None:

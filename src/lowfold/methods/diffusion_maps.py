@@ -63,6 +63,7 @@ from lowfold.methods._walk_measure import (
     measure_of,
     nearest_count,
     options_agree,
+    passes_of,
     power_of,
     tell_walk,
     variable,
@@ -99,7 +100,8 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
     dependence_ : array (n_components,), share of each coordinate's variance that the earlier ones tell
     scale_ : float, the scale used; local_scales_ : array (n,), the t_i of "self_tuning", the rho_i of "variable"; of
         the automatic scale how many times wider the kernel is at each point, 1 at most of them; else None
-    densities_ : array (n,), q up to a factor, given or estimated; tangent_dim_ : int, the d of "variable", else None
+    densities_ : array (n,), q up to a factor, given, or estimated in passes_ (int) passes; tangent_dim_ : int, the d of
+        "variable", else None
     selected_ : array (m, n_components), how the coordinates are made of the m eigenvectors looked at
     landmarks_ : array of indices, or None; with landmarks graph_, vectors and stationary_ belong to them
     landmark_error_ : float or None; half of the landmarks, placed by a model of the others: how far off, relative
@@ -216,7 +218,8 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
     def _maps(self, data: Connected, run: Run, d: int) -> Fit:
         profile = self._profile(data, run)
         complete = self._complete(data.source)
-        walk = self._walk(data.source, None if complete else data.graph, profile, run, data.rows)
+        passes = passes_of(self, self._joins_reach(data) and self._whole(data))
+        walk = self._walk(data.source, None if complete else data.graph, profile, passes, run, data.rows)
         pairs = largest(walk.operator, d, null=walk.trivial, negligible=ZERO, run=run)
         return Fit(
             coordinates=coordinates(walk, pairs, self.convention, float(self.t)),
@@ -231,6 +234,7 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
                 "scale_": profile.scale,
                 "local_scales_": profile.local,
                 "densities_": walk.densities,
+                "passes_": passes,
                 "tangent_dim_": profile.d or None,
                 **({"graph_": None} if complete else {}),
             },
@@ -302,11 +306,19 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
     def _automatic(self, data: Connected) -> Profile:
         """One scale, wider at points whose neighbours are farther than the reach."""
         t = own_reach(data.neighbors, self._tuning(data))
-        known = isinstance(data.source, (Points, Pairs, Blocks))  # all pairs, that is
-        joined = (self._by_reach() or self._all_pairs()) and known
+        joined = self._joins_reach(data)
         reach = common_reach(data.source, data.neighbors, self._tuning(data)) if joined else regular_reach(t)
         wide = self._widened()
         return Profile(self.weights, reach**2 / DECAY, np.maximum(1.0, t / reach) if wide else None)
+
+    def _joins_reach(self, data: Connected) -> bool:
+        """Whether all pairs within the automatic reach are joined, or all there are."""
+        known = isinstance(data.source, (Points, Pairs, Blocks))  # all pairs, that is
+        return (self._by_reach() or (self._all_pairs() and self._widened())) and known
+
+    def _whole(self, data: Connected) -> bool:
+        """Whether no shortcuts were left out, which a longer reach would bring back."""
+        return self.on_shortcut != "remove" or len(data.shortcuts) == 0
 
     def _tuning(self, data: Connected) -> int:
         """The neighbour that a point's own scale is taken from."""
@@ -330,7 +342,9 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
             raise InvalidInput(f"tuning must be at most {fewest}, the smallest number of known neighbours; got {m}")
         return local_scales(near, m)
 
-    def _walk(self, source: Any, graph: Graph | None, profile: Profile, run: Run, rows: Ints | None = None) -> Walk:
+    def _walk(
+        self, source: Any, graph: Graph | None, profile: Profile, passes: int, run: Run, rows: Ints | None = None
+    ) -> Walk:
         measure, alpha = measure_of(self, source, rows, profile), power_of(self, profile)
         loops = self.self_loops * profile.itself()
         if self._all_pairs() and isinstance(source, (Points, Pairs)):
@@ -338,15 +352,14 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
             D = all_distances(source, run)
             given = self.weights == "precomputed"
             K = given_weights(D, self.self_loops) if given else complete_weights(D, profile, loops)
-            return markov_dense(K, alpha=alpha, measure=measure, n_jobs=run.n_jobs)
+            return markov_dense(K, alpha=alpha, measure=measure, passes=passes, n_jobs=run.n_jobs)
         if graph is None:
             raise InvalidInput("this model keeps no graph; fit it on points or distances")
-        return walk_of(graph, profile, loops, alpha=alpha, measure=measure, n_jobs=run.n_jobs)
+        return walk_of(graph, profile, loops, alpha=alpha, measure=measure, passes=passes, n_jobs=run.n_jobs)
 
     def _row(self, data: Connected, profile: Profile, walk: Walk, pairs: Eigenpairs) -> DiffusionRow:
         reach = None if self.threshold is None else self._reach(profile.scale)
-        whole = self.on_shortcut != "remove" or len(data.shortcuts) == 0
-        widened = self._by_reach() and profile.local is not None and whole
+        widened = self._by_reach() and profile.local is not None and self._whole(data)
         kth = self._reaches(profile) if widened else data.kth_distance
         if profile.weights == "variable" and widened:
             reach = common_width(profile.scale)
@@ -378,7 +391,7 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
             source = None if source is None else source.subset(self.landmarks_)
         d = self.tangent_dim_ if self.weights == "variable" else 0
         profile = Profile(self.weights, self.scale_, self.local_scales_, d=d)
-        return self._walk(source, self.graph_, profile, self._run())
+        return self._walk(source, self.graph_, profile, getattr(self, "passes_", 1), self._run())
 
     def _operator(self) -> Operator:
         """S = D^-1/2 K~ D^-1/2, symmetric, with the eigenvalues of P; psi = v / sqrt(phi_0)."""
