@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import lowfold
-from lowfold.errors import InvalidInput, InvalidType
+from lowfold.errors import InvalidInput, InvalidType, RepairWarning
 
 X = np.random.default_rng(8).normal(size=(40, 3))
 
@@ -194,3 +196,28 @@ def test_distances_in_the_same_words() -> None:
         model.transform(X)
     with pytest.raises(InvalidInput, match="Complex data"):
         model.fit(D + 1j)
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [("Isomap", "pass metric='precomputed'"), ("PCA", "Isomap and ClassicalMDS take them"), ("LPP", "ClassicalMDS")],
+)
+def test_distances_passed_as_rows_are_told(name: str, way: str) -> None:
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    with pytest.warns(RepairWarning, match=f"read as 40 rows of features; if they are distances, .*{way}"):
+        getattr(lowfold, name)(2).fit(D)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RepairWarning)
+        lowfold.ClassicalMDS(2, metric="precomputed").fit(D)
+        lowfold.PCA(2).fit(D + np.eye(40))  # as a kernel or a table may be
+
+
+def test_distances_stand_in_one_order() -> None:
+    pandas = pytest.importorskip("pandas")
+    names = [f"p{i}" for i in range(40)]
+    table = pandas.DataFrame(np.linalg.norm(X[:, None] - X, axis=2), index=names, columns=names)
+    lowfold.ClassicalMDS(2, metric="precomputed").fit(table)
+    turned = table[names[::-1]]
+    with pytest.raises(InvalidInput, match=r"in different orders.*pass X.loc\[X.index, X.index\]"):
+        lowfold.ClassicalMDS(2, metric="precomputed").fit(turned)
+    lowfold.ClassicalMDS(2, metric="precomputed").fit(turned.loc[turned.index, turned.index])

@@ -35,6 +35,7 @@ from lowfold.metrics._scales import BY_SIZE, tell_scales_of_fit
 from lowfold.metrics._sparse import sparse_metric
 
 LARGE = 2**22  # values that are looked at by several threads
+FEWEST_DISTANCES = 4  # points: of fewer, rows of features may well look like distances
 ZEROS_LOOKED_AT = 100  # rows of a matrix of distances: half of them tell one of edges from one with repeated points
 TABLES = ("transform", "fit_transform")  # whose answers `set_output` makes tables
 FITTING = ("fit", "fit_transform", "fit_predict")
@@ -156,6 +157,7 @@ class AnySource:
         points = read_points(method, X, reset=True, least=2)
         if metric in BY_SIZE:
             _tell_scales(method, points)
+        _tell_distances(method, points)
         params = getattr(method, "metric_params", None)
         return Data(Points(points, resolve_metric(metric, params, points)), labels=labels, kept=kept)
 
@@ -198,6 +200,7 @@ class Rows:
         rows = self.read(method, X, reset=True)
         if not self.nd and not issparse(rows) and isinstance(rows, np.ndarray):
             _tell_scales(method, rows)
+            _tell_distances(method, rows)
         empty = np.flatnonzero(np.isnan(rows).all(axis=0)) if self.gaps else np.empty(0)
         if len(empty):
             raise InvalidInput(
@@ -269,6 +272,21 @@ def _tell_graph(A: csr_array) -> None:
     )
 
 
+def _tell_distances(method: Any, X: NDArray[np.floating]) -> None:
+    """The same of a dense matrix, which is one of distances."""
+    n = len(X)
+    if X.shape != (n, n) or n < FEWEST_DISTANCES or X.diagonal().any() or (X < 0).any() or not np.array_equal(X, X.T):
+        return
+    metric = method.parameters.get("metric")
+    takes = metric is not None and any(limit.allows("precomputed") for limit in metric.limits)
+    way = "pass metric='precomputed'" if takes else "Isomap and ClassicalMDS take them, with metric='precomputed'"
+    warn(
+        f"X is a square symmetric matrix with zeros on its diagonal, and is read as {n} rows of features; if they are "
+        f"distances, {way}",
+        RepairWarning,
+    )
+
+
 def as_trained_rows(method: Any, X: Any, trained: Any) -> Any:
     """New rows, sparse or dense as those of the fit are."""
     if not isinstance(trained, SparseRows):
@@ -300,6 +318,8 @@ def _labels(method: Any, y: Any) -> NDArray[Any]:
 def _read_matrix(estimator: Any, X: Any, metric: str, *, reset: bool) -> Pairs | Measured:
     in_memory(X)
     _tell_condensed(X)
+    if reset:
+        _same_order(X)
     checked = read_rows(estimator, X, reset=reset, least=2 if reset else 1, finite=False, sparse=True)
     read = read_matrix(checked, metric, square=reset)
     weights = getattr(estimator, "weights", None)  # a matrix of weights has its largest values there too
@@ -307,6 +327,18 @@ def _read_matrix(estimator: Any, X: Any, metric: str, *, reset: bool) -> Pairs |
     if reset and metric in ("precomputed", "precomputed_squared") and not given:
         _tell_affinity(checked)
     return read
+
+
+def _same_order(X: Any) -> None:
+    """Refuse a table of distances whose columns are named as its rows are, in another order."""
+    if not (hasattr(X, "columns") and hasattr(X, "index")):
+        return
+    rows, columns = list(X.index), list(X.columns)
+    if rows != columns and len(set(rows)) == len(rows) == len(columns) and set(rows) == set(columns):
+        raise InvalidInput(
+            "X has the same names for its rows and its columns, in different orders, and distances stand in one "
+            "order; pass X.loc[X.index, X.index]"
+        )
 
 
 def _tell_condensed(X: Any) -> None:
