@@ -38,6 +38,7 @@ MEANT = (
 )
 
 UsageError: Any = typer.BadParameter.__bases__[0]  # click's own class, which newer Typer carries inside itself
+NothingTyped: Any = getattr(sys.modules[UsageError.__module__], "NoArgsIsHelpError", ())  # click 8.1 has none
 
 
 def guarded(command: Callable[[], Any], args: Sequence[str]) -> int:
@@ -54,7 +55,7 @@ def guarded(command: Callable[[], Any], args: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _say("interrupted", INTERRUPTED)
     except UsageError as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # nothing was typed: what it says is the help, in its lines
+        if isinstance(error, NothingTyped):  # what it says is the help, in its lines
             sys.stderr.write(f"{error.format_message()}\n")
             return USAGE
         _trace(args)

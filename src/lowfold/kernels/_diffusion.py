@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,7 @@ DECAY = 2.0  # -log of the weight at the common reach: the scale is then the mea
 # by whole weights. The walk needs one weight for both directions, and which is right cannot be known here.
 ASYMMETRY = 1e-10
 LOCAL = ("self_tuning", "variable")  # weights whose scale is the product of one at each end
+Q = TypeVar("Q", Floats, Array)
 CURVE = 200_000  # edges for the curve of `slope_scale`: evenly chosen among the sorted, they tell it as all do
 
 
@@ -95,12 +96,14 @@ class Walk:
     K, whose smooth parts come first.
 
     `operator` is S = D^-1/2 K~ D^-1/2, which is symmetric, has P's eigenvalues, and 1 as its largest. A walk that waits
-    (`Measure.pace` p) is I - p (I - P), with D / p in place of D.
+    (`Measure.pace` p) is I - p (I - P), with D / p in place of D. `earlier` are the densities of the passes before the
+    last, which that of a new point takes.
     """
 
     operator: SparseOperator | DenseOperator
     densities: Floats
     degrees: Floats
+    earlier: tuple[Floats, ...] = ()
 
     @property
     def trivial(self) -> Floats:
@@ -167,9 +170,10 @@ def markov(
     """The walk on the edges of a graph with weights `values` and self-loops of weight `loops`."""
     measure = measure or Measure()
     rows, columns = graph.rows(), graph.indices
-    q = measure.densities(_positive(np.bincount(rows, values, minlength=graph.n) + loops))
-    for _ in range(passes - 1):
-        q = q * np.bincount(rows, values / q[columns], minlength=graph.n) + loops
+    first = measure.densities(_positive(np.bincount(rows, values, minlength=graph.n) + loops))
+    q, earlier = _sharpened(
+        first, passes, lambda q: q * np.bincount(rows, values / q[columns], minlength=graph.n) + loops
+    )
     a, pace = measure.factors(q, alpha), measure.pace()
     tilde = values * (a[rows] * a[columns])  # grouped so that rounding keeps the symmetry
     d = np.bincount(rows, tilde, minlength=graph.n) + loops * a * a
@@ -181,7 +185,7 @@ def markov(
         itself = 1.0 - pace * (1.0 - itself)
     if loops > 0 or pace is not None:
         S = csr_array(S + diags_array(itself, format="csr"))
-    return Walk(SparseOperator(S, bound=1.0, n_jobs=n_jobs), q, m)
+    return Walk(SparseOperator(S, bound=1.0, n_jobs=n_jobs), q, m, earlier)
 
 
 def _markov_on_device(
@@ -189,10 +193,9 @@ def _markov_on_device(
 ) -> Walk:
     """`markov` where the weights k are; the operator stays there."""
     indptr, columns = device.put(graph.indptr), device.put(graph.indices)
-    q = row_sums(device, indptr, k) + loops
-    _positive(device.get(q))
-    for _ in range(passes - 1):
-        q = q * row_sums(device, indptr, k / q[columns]) + loops
+    first = row_sums(device, indptr, k) + loops
+    _positive(device.get(first))
+    q, earlier = _sharpened(first, passes, lambda q: q * row_sums(device, indptr, k / q[columns]) + loops)
     densities = np.asarray(device.get(q), dtype=np.float64)
     check_power(densities, alpha)
     rows, a = row_of_entry(device.xp, indptr, len(columns)), q**-alpha
@@ -202,7 +205,8 @@ def _markov_on_device(
     parts = indptr, columns, tilde * (s[rows] * s[columns])
     if loops > 0:
         parts = with_diagonal(device, *parts, loops * a * a / d)
-    return Walk(DeviceSparse(device, *parts, bound=1.0, n_jobs=n_jobs), densities, np.asarray(device.get(d)))
+    before = tuple(np.asarray(device.get(one), dtype=np.float64) for one in earlier)
+    return Walk(DeviceSparse(device, *parts, bound=1.0, n_jobs=n_jobs), densities, np.asarray(device.get(d)), before)
 
 
 def markov_dense(
@@ -210,9 +214,7 @@ def markov_dense(
 ) -> Walk:
     """The walk of a whole symmetric matrix of weights, which is overwritten."""
     measure = measure or Measure()
-    q = measure.densities(_positive(K.sum(axis=1)))
-    for _ in range(passes - 1):
-        q = q * (K @ (1.0 / q))
+    q, earlier = _sharpened(measure.densities(_positive(K.sum(axis=1))), passes, lambda q: q * (K @ (1.0 / q)))
     a, pace = measure.factors(q, alpha), measure.pace()
     K *= a[:, None]
     K *= a[None, :]
@@ -223,7 +225,16 @@ def markov_dense(
     K *= s[None, :]
     if pace is not None:
         K[np.diag_indices_from(K)] += 1.0 - pace
-    return Walk(DenseOperator(K, bound=1.0, n_jobs=n_jobs), q, m)
+    return Walk(DenseOperator(K, bound=1.0, n_jobs=n_jobs), q, m, earlier)
+
+
+def _sharpened(q: Q, passes: int, further: Callable[[Q], Q]) -> tuple[Q, tuple[Q, ...]]:
+    """The density after the last pass, of which q is the first, and those before it."""
+    earlier: list[Q] = []
+    for _ in range(passes - 1):
+        earlier.append(q)
+        q = further(q)
+    return q, tuple(earlier)
 
 
 def complete_weights(distances: NDArray[np.floating], profile: Profile, loops: float) -> Floats:

@@ -34,6 +34,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "DiffusionRow": {
         **dict.fromkeys(("local", "densities", "degrees", "kth_distance", "factors", "logs"), "n"),
         "values": "d",
+        "earlier": "p n",
     },
     "FeatureProjection": {"mean": "f", "U": "f d"},
     "FixedPoint": {"values": "d", "vectors": "n d"},

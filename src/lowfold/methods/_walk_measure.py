@@ -132,12 +132,10 @@ def measure_agrees(method: Any, data: Data) -> None:
 
 
 def _no_estimate(method: Any) -> str:
-    """Why the density is not, or cannot be, estimated in several passes; nothing where it can."""
+    """Why the density is not estimated in several passes; nothing where it may be."""
     if method.density is not None:
         return "the given density"
-    if method.weights in ("variable", "self_tuning"):
-        return f"weights={method.weights!r}"
-    return "convention='symmetric', where a new point would need every pass" if method.convention == "symmetric" else ""
+    return f"weights={method.weights!r}" if method.weights in ("variable", "self_tuning") else ""
 
 
 def passes_of(method: Any, within_reach: bool) -> int:

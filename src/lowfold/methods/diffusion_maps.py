@@ -379,6 +379,7 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
             np.inf if self._all_pairs() else reach,
             None if measure is None else measure.factors(walk.densities, power_of(self, profile)),
             profile.logs,
+            np.array(walk.earlier) if walk.earlier and self.convention == "symmetric" else None,
         )
 
     # What else the walk can tell ------------------------------------------------------------------------------------

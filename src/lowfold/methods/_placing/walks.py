@@ -90,7 +90,8 @@ class DiffusionRow(Extension):
     """Nystrom: psi(x) = sum_j p(x, j) psi_j / lambda with the row p(x, .) of the walk that starts at the new point.
 
     `reach` replaces the neighbours' rules: all points within it (inf: all points). Densities of the training points are
-    stored; the new point's own density cancels from p. `factors` are those of the training points where they are not
+    stored; the new point's own density cancels from p, but for convention "symmetric", which takes it in the passes
+    that theirs took: `earlier` are those before the last. `factors` are those of the training points where they are not
     their densities^-alpha alone; `logs` tell the width of a new point, where that varies: the walk then waits at it,
     psi(x) = sum_j p(x, j) psi_j / (1 - (1 - lambda) (rho_x / min rho)^2).
     """
@@ -109,6 +110,7 @@ class DiffusionRow(Extension):
     reach: float | None
     factors: Floats | None = None
     logs: Floats | None = None
+    earlier: Floats | None = None
     looks: ClassVar[Looks] = "neighbors"
 
     @property
@@ -132,7 +134,8 @@ class DiffusionRow(Extension):
             k = edges.distances
         else:
             k = profile(edges.distances**2, self._product(profile, trained, queries, edges, run))
-        q: Floats = np.bincount(edges.rows(), k, minlength=edges.n).astype(np.float64)
+        at = edges.rows()
+        q: Floats = np.bincount(at, k, minlength=edges.n).astype(np.float64)
         if not (q > 0).all():
             raise InvalidInput(
                 f"row {np.flatnonzero(~(q > 0))[0]} of the new points is so far from all training points that its "
@@ -141,6 +144,8 @@ class DiffusionRow(Extension):
         if self.factors is not None:
             rows = csr_array((k * self.factors[edges.indices], edges.indices, edges.indptr), (edges.n, edges.n_points))
             return KernelRows(rows, np.ones(edges.n), np.asarray(rows.sum(axis=1)).ravel())
+        for before in () if self.earlier is None else self.earlier:
+            q = q * np.bincount(at, k / before[edges.indices], minlength=edges.n)
         corrected = k * self.densities[edges.indices] ** -self.alpha
         rows = csr_array((corrected, edges.indices, edges.indptr), shape=(edges.n, edges.n_points))
         return KernelRows(rows, q, np.asarray(rows.sum(axis=1)).ravel() * q**-self.alpha)
