@@ -14,6 +14,7 @@ from scipy.sparse import csr_array, eye_array, kron
 from lowfold._core.memory import fits, pretty_bytes
 from lowfold._core.operators import SparseOperator
 from lowfold._core.parallel import resolve_jobs
+from lowfold._core.run import Run
 from lowfold._cuda._minplus import padded
 from lowfold._cuda._patches import MOST, PATCH_BYTES
 from lowfold._cuda._paths import BATCH_BYTES
@@ -28,6 +29,7 @@ from lowfold.kernels._connection import local_dimensions, local_pca
 from lowfold.kernels._on_device import BLOCK_BYTES
 from lowfold.methods._fit import Connected, Data
 from lowfold.methods._stages import EDGE, FLOAT, Stage, columns, degree, leading_stage, read_stage, search_stage
+from lowfold.methods._walk_kernel import WalkKernel
 from lowfold.spectral._doors import select_solver
 from lowfold.spectral._factor import count_fill
 
@@ -68,18 +70,19 @@ WEIGHING = 6.0  # copies of the edges where weights are made: graph, lengths, we
 
 def diffusion_stages(model: Any, data: Data) -> list[Stage]:
     """The walk of all pairs, or of a sparse graph."""
-    if not model._complete(data.source):
-        return walk_stages(model, data, partial(_widely, model, data) if model._by_reach() else None)
+    kernel = WalkKernel.of(model)
+    if not kernel.is_complete(data.source):
+        widen = partial(_widely, kernel, data, model._run()) if kernel.joins == "reach" else None
+        return walk_stages(model, data, widen)
     n = data.n
     size = FLOAT * float(n) * n
     walk = Stage("walk", f"{n} x {n} weights", COMPLETE * size, 2 * size)
     return [read_stage(data), walk, leading_stage(model, n)]
 
 
-def _widely(model: Any, data: Data, found: Neighbors) -> Graph:
+def _widely(kernel: WalkKernel, data: Data, run: Run, found: Neighbors) -> Graph:
     """The graph of all pairs within the reach, as the fit makes it."""
-    near = Connected(data.source, found)
-    return model._within_reach(near, model._run()) or found.union()
+    return kernel.within_reach(Connected(data.source, found), run) or found.union()
 
 
 COMPLETE = 5.0  # of n x n: distances, their squares, the exponent, the weights, and their product with the density

@@ -249,15 +249,6 @@ def power_of(method: Any, profile: Profile) -> float:
     return power(float(method.alpha), float(method.bandwidth) if profile.weights == "variable" else 0.0, profile.d)
 
 
-def by_neighbors_alone(model: Any) -> str:
-    """What keeps a walk from being made block by block, in words; nothing where neighbours are all that it needs."""
-    if model.density is not None or model.target is not None or model.weights == "variable":
-        return "density, target and weights='variable' look at all rows; leave them out, or set landmarks"
-    if model._all_pairs():
-        return "threshold=0 and given weights join all pairs; leave them out, or set landmarks"
-    return 'scale="std" looks at all rows; give a number, or "auto"' if model.scale == "std" else ""
-
-
 def tell_walk(method: Any, data: Connected, fit: Fit) -> None:
     """Warn of what a walk knows of itself: pieces that it never leaves, and a density that it keeps."""
     assert fit.pairs is not None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -30,13 +30,13 @@ def joined_by_weight(near: Connected, reach: float, run: Run) -> Graph:
 class ByThreshold(ByGraph):
     """The graph of weights above a threshold."""
 
-    method: Any
+    scale_of: Callable[[Connected, Run], float]
 
     def words(self, near: Connected, labels: Ints, asked: Asked, k: int | Ints | None, run: Run) -> str:
         if near.source is None:
             return super().words(near, labels, asked, k, run)
         longest = float(find_bridges(near.source, labels, run=run).lengths.max())
-        weight = np.exp(-(longest**2) / self.method._profile(near, run).scale)
+        weight = np.exp(-(longest**2) / self.scale_of(near, run))
         return (
             f"the graph of weights has {sizes_in_words(labels)}; a threshold of {0.999 * weight:.3g} would connect it"
         )

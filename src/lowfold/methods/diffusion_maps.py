@@ -5,10 +5,10 @@ X --graph--> d --kernel--> K --density--> K~ --Markov--> P = D^-1 K~ --eigen--> 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,26 +17,16 @@ from lowfold._core.limits import Choice, Function, Int, IntArray, Null, Real
 from lowfold._core.operators import Operator
 from lowfold._core.params import param
 from lowfold._core.run import Run
-from lowfold._core.types import Floats, Ints
+from lowfold._core.types import Ints
 from lowfold._cuda._device import without_twin
-from lowfold.graph._neighborhoods import default_neighbors
-from lowfold.graph._radius import within_radius
-from lowfold.graph._reach import common_reach, own_reach, regular_reach
-from lowfold.graph._search import nearest
-from lowfold.graph._source import Blocks, Pairs, Points, Source
+from lowfold.graph._source import Pairs, Points
 from lowfold.graph._types import Graph
 from lowfold.kernels._diffusion import (
-    DECAY,
-    LOCAL,
-    SCALES,
     Profile,
     Walk,
-    common_width,
     complete_weights,
     given_weights,
-    local_scales,
     markov_dense,
-    std_scale,
     walk_of,
 )
 from lowfold.methods._base import Check, LearnedMetric
@@ -47,7 +37,7 @@ from lowfold.methods._graph_method import WeightMethod
 from lowfold.methods._in_blocks import InBlocks
 from lowfold.methods._landmarks import PLACING_WITHIN_REACH, Landmarked, landmark_stages
 from lowfold.methods._losses import Lowered, diffusion
-from lowfold.methods._neighborhood import Always, Needs
+from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import Selected, Symmetrized
 from lowfold.methods._placing.maps import Barycentric
 from lowfold.methods._placing.walks import DiffusionRow
@@ -55,26 +45,20 @@ from lowfold.methods._select import selected
 from lowfold.methods._sparse_stages import diffusion_stages
 from lowfold.methods._stages import Stages
 from lowfold.methods._telling import WIDER
+from lowfold.methods._walk_kernel import WalkKernel, Weighting, by_neighbors_alone
 from lowfold.methods._walk_measure import (
     Corrected,
-    by_neighbors_alone,
-    joined_within,
     measure_agrees,
     measure_of,
-    nearest_count,
     options_agree,
     passes_of,
     power_of,
     tell_walk,
-    variable,
 )
-from lowfold.methods._weight_graph import ByThreshold, joined_by_weight
 from lowfold.spectral._doors import largest
 from lowfold.spectral._types import POOR, ZERO, Eigenpairs
 
 CONVENTIONS = ("markov", "degree", "symmetric")
-ROUNDED = 1 + 1e-9  # a distance that was divided and multiplied again
-Weighting = Literal["heat", "binary", "self_tuning", "variable", "precomputed"] | Callable[[Floats], Floats]
 
 
 class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
@@ -200,13 +184,14 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
     learned: ClassVar[Mapping[str, LearnedMetric]] = {"diffusion": diffusion_distances}
 
     def _needs(self) -> Needs:
+        kernel = WalkKernel.of(self)
         return Needs(
             symmetrize=self.symmetrize,
             capped=True,  # else a far component would hang on a weight of zero
             one_more=True,
-            hangs=Always() if self._all_pairs() else ByThreshold(self) if self.threshold is not None else None,
-            graph=self._joined_by_weight if self.threshold is not None and not self._all_pairs() else None,
-            widen=self._within_reach if self._by_reach() else None,
+            hangs=kernel.hangs(),
+            graph=kernel.above_threshold if kernel.joins == "threshold" else None,
+            widen=kernel.within_reach if kernel.joins == "reach" else None,
         )
 
     def _recipe(self, data: Connected, run: Run) -> Fit:
@@ -216,9 +201,9 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
         return fit
 
     def _maps(self, data: Connected, run: Run, d: int) -> Fit:
-        profile = self._profile(data, run)
-        complete = self._complete(data.source)
-        passes = passes_of(self, self._joins_reach(data) and self._whole(data))
+        kernel = WalkKernel.of(self)
+        profile, complete = kernel.profile(data, run), kernel.is_complete(data.source)
+        passes = passes_of(self, kernel.has_one_reach(data))
         walk = self._walk(data.source, None if complete else data.graph, profile, passes, run, data.rows)
         pairs = largest(walk.operator, d, null=walk.trivial, negligible=ZERO, run=run)
         return Fit(
@@ -242,112 +227,12 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
 
     # Stages ---------------------------------------------------------------------------------------------------------
 
-    def _complete(self, source: Source | None) -> bool:
-        """Whether all pairs of a dense source are joined, so that no graph is kept."""
-        return self._all_pairs() and isinstance(source, (Points, Pairs))
-
-    def _all_pairs(self) -> bool:
-        return self.weights == "precomputed" or (self.threshold is not None and self.threshold == 0)
-
-    def _by_reach(self) -> bool:
-        """Whether all pairs within the reach of the scale are joined."""
-        asked = (self.n_neighbors, self.radius, self.threshold)
-        if self.weights == "variable":
-            return all(given is None for given in asked)
-        wanted = self.weights != "binary" and self.alpha != 0  # with alpha = 0 the density is to stay
-        wanted = wanted and self.search != "faiss"  # all pairs within a reach take the exact search
-        return wanted and self._widened() and all(given is None for given in asked)
-
-    def _widened(self) -> bool:
-        """Whether the automatic scale is widened at sparse points: not where a radius or threshold ends them all."""
-        ended = self.radius is not None or (self.threshold is not None and self.threshold > 0)
-        return self.weights not in (*LOCAL, "precomputed") and self.scale == "auto" and not ended
-
-    def _within_reach(self, near: Connected, run: Run) -> Graph | None:
-        """All pairs nearer than the reach of one of them; what was measured stays where not all was."""
-        profile = self._profile(near, run)
-        if profile.local is None or near.source is None:
-            return None
-        if profile.weights == "variable":
-            return joined_within(near.source, common_width(profile.scale), profile.local, run)
-        return within_radius(near.source, self._reaches(profile), run=run).union()
-
-    def _reaches(self, profile: Profile) -> Floats:
-        """How far every point reaches; its k-th neighbour, at that distance but for rounding, belongs to it."""
-        return np.asarray(common_width(profile.scale) * np.asarray(profile.local) * ROUNDED)
-
-    def _joined_by_weight(self, near: Connected, run: Run) -> Graph:
-        """All pairs with a weight of at least the threshold."""
-        return joined_by_weight(near, self._reach(self._profile(near, run).scale), run)
-
-    def _reach(self, scale: float) -> float:
-        """Distance at which exp(-d^2 / scale) falls to the threshold."""
-        return float(np.sqrt(-scale * np.log(self.threshold))) if self.threshold else np.inf
-
-    def _profile(self, data: Connected, run: Run) -> Profile:
-        """k(x, y) with its scales. Bridges between components are no neighbours and have no say in the scale."""
-        if self.weights == "self_tuning":
-            factor = 1.0 if self.scale == "auto" else float(self.scale)
-            return Profile("self_tuning", factor, self._local(data, run))
-        if self.weights == "variable":
-            return variable(self, data, self._usual(data), run)
-        if self.weights == "precomputed":
-            return Profile("precomputed", 1.0)
-        if self.scale == "std":
-            return Profile(self.weights, std_scale(data.points().X))
-        if not isinstance(self.scale, str):
-            return Profile(self.weights, float(self.scale))
-        if self.scale == "auto" and self.weights != "binary":
-            return self._automatic(data)
-        by_neighbors = data.found is None or self.threshold is None
-        near = data.unbridged if by_neighbors else getattr(data.found, self.symmetrize)()
-        return Profile(self.weights, SCALES["mean" if self.scale == "auto" else self.scale](near))
-
-    def _automatic(self, data: Connected) -> Profile:
-        """One scale, wider at points whose neighbours are farther than the reach."""
-        t = own_reach(data.neighbors, self._tuning(data))
-        joined = self._joins_reach(data)
-        reach = common_reach(data.source, data.neighbors, self._tuning(data)) if joined else regular_reach(t)
-        wide = self._widened()
-        return Profile(self.weights, reach**2 / DECAY, np.maximum(1.0, t / reach) if wide else None)
-
-    def _joins_reach(self, data: Connected) -> bool:
-        """Whether all pairs within the automatic reach are joined, or all there are."""
-        known = isinstance(data.source, (Points, Pairs, Blocks))  # all pairs, that is
-        return (self._by_reach() or (self._all_pairs() and self._widened())) and known
-
-    def _whole(self, data: Connected) -> bool:
-        """Whether no shortcuts were left out, which a longer reach would bring back."""
-        return self.on_shortcut != "remove" or len(data.shortcuts) == 0
-
-    def _tuning(self, data: Connected) -> int:
-        """The neighbour that a point's own scale is taken from."""
-        if self.tuning is not None:
-            return int(self.tuning)
-        if self.weights == "variable":
-            return nearest_count(self, data.n)
-        return min(7, data.n - 1) if self.weights == "self_tuning" else self._usual(data)
-
-    def _usual(self, data: Connected) -> int:
-        given = default_neighbors(data.n) if data.n_neighbors is None else int(np.median(data.n_neighbors))
-        return min(given, data.n - 1)
-
-    def _local(self, data: Connected, run: Run) -> Floats:
-        m = self._tuning(data)
-        near = data.neighbors
-        if near.counts.min() < m and data.source is not None:
-            near = nearest(data.source, min(m, data.n - 1), search=self.search, run=run)
-        fewest = int(near.counts.min())
-        if fewest < m:
-            raise InvalidInput(f"tuning must be at most {fewest}, the smallest number of known neighbours; got {m}")
-        return local_scales(near, m)
-
     def _walk(
         self, source: Any, graph: Graph | None, profile: Profile, passes: int, run: Run, rows: Ints | None = None
     ) -> Walk:
         measure, alpha = measure_of(self, source, rows, profile), power_of(self, profile)
         loops = self.self_loops * profile.itself()
-        if self._all_pairs() and isinstance(source, (Points, Pairs)):
+        if WalkKernel.of(self).joins == "all" and isinstance(source, (Points, Pairs)):
             without_twin(run, "the walk of all pairs", "only the solve is made on the device")
             D = all_distances(source, run)
             given = self.weights == "precomputed"
@@ -358,28 +243,26 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
         return walk_of(graph, profile, loops, alpha=alpha, measure=measure, passes=passes, n_jobs=run.n_jobs)
 
     def _row(self, data: Connected, profile: Profile, walk: Walk, pairs: Eigenpairs) -> DiffusionRow:
-        reach = None if self.threshold is None else self._reach(profile.scale)
-        widened = self._by_reach() and profile.local is not None and self._whole(data)
-        kth = self._reaches(profile) if widened else data.kth_distance
-        if profile.weights == "variable" and widened:
-            reach = common_width(profile.scale)
-        measure = measure_of(self, data.source, data.rows, profile)
+        kernel = WalkKernel.of(self)
+        reach, kth = kernel.query_reach(data, profile)
+        measure, alpha = measure_of(self, data.source, data.rows, profile), power_of(self, profile)
+        own = self.convention == "symmetric"  # elsewhere a new point's own density cancels
         return DiffusionRow(
-            profile.weights,
-            profile.scale,
-            profile.local,
-            self._tuning(data),
-            walk.densities,
-            walk.degrees,
-            power_of(self, profile),
-            pairs.values,
-            self.convention,
-            self.symmetrize,
-            kth,
-            np.inf if self._all_pairs() else reach,
-            None if measure is None else measure.factors(walk.densities, power_of(self, profile)),
-            profile.logs,
-            np.array(walk.earlier) if walk.earlier and self.convention == "symmetric" else None,
+            weights=profile.weights,
+            scale=profile.scale,
+            local=profile.local,
+            tuning=kernel.neighbor_of_scale(data),
+            densities=walk.densities,
+            degrees=walk.degrees,
+            alpha=alpha,
+            values=pairs.values,
+            convention=self.convention,
+            symmetrize=self.symmetrize,
+            kth_distance=kth,
+            reach=reach,
+            factors=None if measure is None else measure.factors(walk.densities, alpha),
+            logs=profile.logs,
+            earlier=np.array(walk.earlier) if walk.earlier and own else None,
         )
 
     # What else the walk can tell ------------------------------------------------------------------------------------
