@@ -65,6 +65,7 @@ def test_memory_is_measured_and_limited() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+@pytest.mark.usefixtures("heard")
 def test_ctrl_c_ends_the_children_too(tmp_path: Path) -> None:
     """In a script without `if __name__ == "__main__"`, which must work as well."""
     script = tmp_path / "script.py"
