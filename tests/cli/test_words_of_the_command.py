@@ -15,7 +15,8 @@ from lowfold.cli._errors import in_options
 
 def run(*words: object) -> tuple[int, str]:
     result = CliRunner().invoke(app, [str(word) for word in words])
-    return result.exit_code, result.output + result.stderr + str(result.exception or "")
+    aside = "" if result.stderr_bytes is None else result.stderr  # click 8.1 has it in the output
+    return result.exit_code, result.output + aside + str(result.exception or "")
 
 
 def rows(n: int = 40, seed: int = 5100) -> np.ndarray:

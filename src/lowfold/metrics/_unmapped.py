@@ -78,8 +78,9 @@ def _called(function: Callable[..., Any], a: AnyFloats, b: AnyFloats) -> float:
 
 
 def _no_distance(value: Any) -> InvalidInput:
+    given = value.item() if isinstance(value, np.generic) else value  # NumPy's own words for a number are long
     return InvalidInput(
-        f"metric: the function must give one number from 0 to {LARGEST:g} for two rows; it gave {value!r}"
+        f"metric: the function must give one number from 0 to {LARGEST:g} for two rows; it gave {given!r}"
     )
 
 
