@@ -26,3 +26,17 @@ def test_two_sheets_that_no_edge_joins(seed: int) -> None:
     assert (sheet[found] == sheet[inner][:, None]).all()
     nearest = find_neighbors(X, 20).indices.reshape(len(X), 20)[inner]
     assert (sheet[nearest] != sheet[inner][:, None]).any(axis=1).all()
+
+
+@pytest.mark.parametrize("k", [3, 8, 25])
+def test_the_nearest_by_one_or_two_edges(k: int) -> None:
+    """However many neighbours there are, most of which are too far to be looked at."""
+    X = np.random.default_rng(k).random((80, 2)) * [3.0, 1.0]
+    near, rows = find_neighbors(X, k), np.arange(0, 80, 7)
+    D = np.full((80, 80), np.inf)
+    D[near.rows(), near.indices] = near.distances
+    np.fill_diagonal(D, 0.0)
+    two = (D[rows][:, :, None] + D[None]).min(axis=1)
+    found = around(near, rows, 9)
+    assert found.shape == (len(rows), 9)
+    assert np.array_equal(found, np.argsort(two, axis=1, kind="stable")[:, :9])

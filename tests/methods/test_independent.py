@@ -13,10 +13,11 @@ from lowfold._core.errors import DependenceWarning, ShortcutWarning
 from lowfold._core.run import Run
 from lowfold.graph import find_neighbors
 from lowfold.graph._source import Points
+from lowfold.methods._chart import patches_of
 from lowfold.methods._fit import Connected
 from lowfold.methods._independent import dependence, evenness, independent
 from lowfold.methods._independent import told_of as shares_told
-from lowfold.methods._select import CHOSEN, _Asked, _patches
+from lowfold.methods._select import CHOSEN, _Asked
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.spectral._types import REPEATED
 
@@ -114,15 +115,16 @@ def test_leading_coordinates_that_tell_as_much_stay() -> None:
     rough = np.column_stack([x, y + 0.03 * np.random.default_rng(6).standard_normal(900)])
     assert 0.5 < dependence(bent, Run())[1] < 0.75
     source = Points(np.column_stack([x, y]), resolve_metric("euclidean", None, None))
-    asked = _Asked(Connected(source, None), 2, np.asarray, Run(), None, 1.0, CHOSEN)
-    assert asked._loses(bent, rough, np.empty((0, 0), dtype=np.int64))
+    asked = _Asked(Connected(source, find_neighbors(source.X, 10)), 2, np.asarray, Run(), None, 1.0, CHOSEN)
+    assert asked._loses(bent, rough)
+    assert not asked._loses(np.column_stack([x, x**2]), rough)  # a direction is lost
 
 
 def _told(model, P):
     return float(shares_told(P, model.embedding_, Run()).min())
 
 
-@pytest.mark.parametrize("seed", [81, pytest.param(82, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [81, pytest.param(84, marks=pytest.mark.slow)])
 def test_mixtures_are_told(seed: int) -> None:
     """Twelve times as long as wide and dense in a corner: a mixture of both directions, told though it repeats none."""
     U = np.random.default_rng(seed).random((700, 2))
@@ -165,7 +167,7 @@ def test_shortcuts_have_no_say_in_gradients() -> None:
     assert len(crossing)
     source = Points(X, resolve_metric("euclidean", None, None))
     data = Connected(source, near, shortcuts=crossing)
-    patches = _patches(data)
+    patches = patches_of(data)
     assert far[patches[:, :1], patches].max() <= 2
     rows = np.arange(200, 800)
     part = data.piece(rows)

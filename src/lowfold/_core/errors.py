@@ -58,7 +58,7 @@ class ShortcutWarning(LowfoldWarning):
 
 
 class DependenceWarning(LowfoldWarning):
-    """A coordinate is a function of the earlier ones: it repeats a direction instead of showing another."""
+    """A coordinate repeats the earlier ones instead of showing another direction, or all miss a part of the data."""
 
 
 class ScaleWarning(LowfoldWarning):

@@ -177,26 +177,31 @@ def affine_fit(K: SparseOperator, data: Connected, method: Any, extra: dict[str,
     fit = selected_bottom(K, data, d, method.select, row, extra, run, masses=masses)
     if fit.pairs is not None:
         size = 1.0 if fit.extra["mass_"] == "kernel" else float(K.diagonal().max())
-        if not (method.select == "leading" and _has_more_null_vectors(fit.pairs, size, d, type(method).__name__)):
-            _tell_thin(patches, geometry_of(data.source, data.neighbors), fit.coordinates, run)
+        more = method.select == "leading" and _has_more_null_vectors(fit.pairs, size, d, type(method).__name__)
+        thin = not more and _tell_thin(patches, geometry_of(data.source, data.neighbors), fit.coordinates, run)
+        fit = replace(fit, doubtful=fit.doubtful or more or thin)
     return fit
 
 
-def _tell_thin(patches: Patches, geometry: Geometry, Y: Floats, run: Run) -> None:
-    """Say that the patches of a curve, or of a surface with d - 1 directions, do not hold the d coordinates Y."""
+def _tell_thin(patches: Patches, geometry: Geometry, Y: Floats, run: Run) -> bool:
+    """Say that the patches of a curve, or of a surface with d - 1 directions, do not hold the d coordinates Y; whether
+    that is so.
+    """
     size, d = int(np.median(patches.sizes)), Y.shape[1]
     some = np.flatnonzero(patches.sizes == size)[:: max(1, len(patches.sizes) // LOOKED_AT)]
     if d < 2 or size <= d or len(some) == 0 or len(Y) < ENOUGH_TO_TELL:
-        return
+        return False
     sigma = tangents(geometry.centred(patches.members[patches.indptr[some][:, None] + np.arange(size)]), d).sigma
     width = np.median(sigma / np.maximum(sigma[:, :1], np.finfo(np.float64).tiny), axis=0)
-    if width[0] > 0 and width[-1] < THIN and dependence(Y, run).max() <= REPEATED:  # else that is told
+    thin = bool(width[0] > 0 and width[-1] < THIN and dependence(Y, run).max() <= REPEATED)  # else that is told
+    if thin:
         m = int((width >= THIN).sum())
         warn(
             f"neighbourhoods have {m} direction{'s' if m > 1 else ''} and hardly more ({width[m]:.1%} of the first); "
             f"later coordinates show bends or noise: use n_components={m}, or more n_neighbors",
             errors.AccuracyWarning,
         )
+    return thin
 
 
 def _has_more_null_vectors(pairs: Eigenpairs, size: float, d: int, name: str) -> bool:

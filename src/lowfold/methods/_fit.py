@@ -243,7 +243,8 @@ class Fit:
 
     `extra` holds the method's own fitted attributes, by name; `normal` is the output's linear map where it cannot be
     found from the coordinates, `lengths` the one in which edges have their lengths, where it was asked for. Without
-    `keeps_rows` the map alone places new points: the rows were in blocks.
+    `keeps_rows` the map alone places new points: the rows were in blocks. `doubtful` is a fit of which something was
+    told already.
     """
 
     coordinates: Floats
@@ -256,6 +257,7 @@ class Fit:
     normal: Floats | None = None
     lengths: Floats | None = None
     keeps_rows: bool = True
+    doubtful: bool = False
 
     def trained(self, source: Source | None) -> Trained:
         """What the model keeps of its data."""

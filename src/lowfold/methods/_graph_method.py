@@ -20,7 +20,7 @@ from lowfold.methods._normalize import LENGTHS, length_map
 from lowfold.methods._parameters import Distances, Nearest, Solved
 from lowfold.methods._pieces import embed_pieces
 from lowfold.methods._placing.maps import Pieces
-from lowfold.methods._telling import told_dependence
+from lowfold.methods._telling import tell_lost, told_dependence
 from lowfold.spectral._types import REPEATED
 
 
@@ -97,7 +97,7 @@ class GraphMethod(Nearest, Distances, Solved, Method):
             found.update(NO_LANDMARKS)
         if self.ways_out is not None:
             shown = near.labels == 0 if apart else near.labels >= 0  # of pieces apart, the largest
-            found["dependence_"] = told_dependence(
+            found["dependence_"], said = told_dependence(
                 type(self).__name__,
                 fit.coordinates[shown],
                 self.ways_out,
@@ -105,6 +105,9 @@ class GraphMethod(Nearest, Distances, Solved, Method):
                 run,
                 self.repeated,
             )
+            warned = len(near.shortcuts) > 0 and asked.on_shortcut == "warn"
+            if not (said or warned or fit.doubtful or near.labels.any() or near.y is not None):
+                tell_lost(type(self).__name__, fit.coordinates, near)
         if self.keeps_neighbors:
             found["neighbors_"] = near.neighbors
         if near.second is not None:

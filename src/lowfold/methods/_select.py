@@ -8,22 +8,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lowfold._core.errors import DependenceWarning
-from lowfold._core.parallel import COPIED, block_slices
 from lowfold._core.run import Run
-from lowfold._core.stacks import stacked_svd
-from lowfold._core.types import AnyFloats, Floats, Ints
+from lowfold._core.types import Floats
 from lowfold._core.warn import warn
-from lowfold.graph._around import around
-from lowfold.graph._shortcuts import without_neighbors
 from lowfold.graph._source import euclidean_rows
 from lowfold.graph._types import Neighbors
+from lowfold.methods._chart import extents_of, is_surface, lost_share, mean_miss, patches_of, planes_of, spots_of
 from lowfold.methods._fit import Connected, Extension, Fit, Looks, Queries, Trained
 from lowfold.methods._independent import (
     MORE_CANDIDATES,
     MORE_SUBSPACE,
     NEWS,
     NO_EXTENT,
-    PATCHES,
     SUBSPACE,
     ZETA,
     dependence,
@@ -37,19 +33,12 @@ from lowfold.spectral._types import REPEATED
 
 VECTORS = ("right_vectors_", "left_vectors_")  # fitted attributes with a column for every eigenvector
 SMALLEST = 1e-100  # factor of a candidate: one that has died away is not brought back
-PATCH = 20  # points of a neighbourhood in which gradients are compared
 # Of the variance of a leading coordinate, what others must tell to replace it: those that lost something told 0.24 to
 # 0.97, the rest 0.98 and more, on the half of the surfaces that this was set on.
 KEPT = 0.975
-# Below this pairs differ that tell KEPT of each other. Leading ones as even as EVEN (a cosine is 1/2) then told as much
-# of the surface or 0.06 of R^2 more than the others, 12 of 12 times; above it they are one pair, drawn in two ways.
-ALIKE, EVEN = 0.996, 0.4
-# Leading ones of which the earlier tell at most PARTLY are left for others only where those tell MORE of them than they
-# tell of those: of 81 surfaces the others were else worse by 0.09 and 0.10 on two meanders, and better by 0.01 at most.
-PARTLY, MORE = 0.75, 0.015
 LOOSER = 0.05  # of the variance: combinations that the earlier coordinates tell so much more of are not independent
+RESOLVED = 8.0  # times as long as wide: patches of longer data are about as wide as these, and miss no width
 ENOUGH_TO_TELL = 500  # points: of fewer, neighbourhoods are so wide that coordinates which are right seem uneven
-FLAT = 0.9  # of the variance of neighbourhoods in d directions: less, and the data are no surface with d coordinates
 
 
 @dataclass(frozen=True)
@@ -59,7 +48,8 @@ class Doubt:
 
     The data are `long` times as long as wide by the roots of the energies, and the coordinate is less even than
     `uneven`, or the earlier ones tell more than `told` of it and it is less even than `partly`. Of a second
-    look, among more eigenvectors, it is called one beyond `longest` whatever its slopes.
+    look, among more eigenvectors, it is called one beyond `longest` whatever its slopes. Coordinates that miss less
+    than `sure` of the points show their data all the same, where these are not too long for that to be seen.
     """
 
     long: float
@@ -68,15 +58,17 @@ class Doubt:
     partly: float
     way_out: str
     longest: float = np.inf
+    sure: float = 0.0
 
 
-CHOSEN = Doubt(3.5, 0.25, 0.37, 1.0, "use LTSA or Isomap, or more points")
+CHOSEN = Doubt(3.5, 0.25, 0.37, 1.0, "use LTSA or Isomap, or more points", sure=0.02)
 CHOSEN_ROUGH = replace(CHOSEN, told=0.11)  # coordinates of reconstruction weights are nearly linear where right
 # Eigenvectors of a graph with so many waves are mixed: all coordinates that were lost, and even, were of longer data
 CHOSEN_WAVES = replace(CHOSEN, longest=12.0)
 # Of 44 leading fits of LLE that lost a coordinate, on 315 surfaces, all were told by this or as repeated, of those that
 # were right 40 of 271; on 806 other surfaces 92 of 93, and 84 of 713
-LEADING_ROUGH = Doubt(1.3, 0.24, 0.1, 0.25, "use select='independent', or LTSA, whose coordinates keep lengths")
+ROUGH_WAY_OUT = "use select='independent', or LTSA, whose coordinates keep lengths"
+LEADING_ROUGH = Doubt(1.3, 0.24, 0.1, 0.25, ROUGH_WAY_OUT, sure=0.05)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +112,8 @@ def selected(
     if how == "leading" or n_candidates(d, data.n) == d:
         fit = fit_of(d)
         if doubts[0] is not None and how == "leading" and fit.pairs is not None:
-            _tell(_mixture(fit.coordinates, energies(fit.pairs.values), data, doubts[0], run), doubts[0])
+            found = _mixture(fit.coordinates, energies(fit.pairs.values), data, doubts[0], run)
+            fit = replace(fit, doubtful=_tell(found, doubts[0]))
         return replace(fit, extra={**fit.extra, "selected_": np.eye(d)})
     fit = fit_of(n_candidates(d, data.n))
     if fit.pairs is None:
@@ -130,8 +123,7 @@ def selected(
     if chosen.mixture is not None and more > n_candidates(d, data.n):
         second = asked.choose(fit_of(more), MORE_SUBSPACE, doubts[1].longest)
         chosen = min(chosen, second, key=_Chosen.doubt)
-    _tell(chosen.mixture, doubts[1])
-    return chosen.combined(factors)
+    return replace(chosen.combined(factors), doubtful=_tell(chosen.mixture, doubts[1]))
 
 
 @dataclass(frozen=True)
@@ -187,35 +179,27 @@ class _Asked:
         doubt = replace(self.doubt, longest=longest)
         values, m, run = fit.pairs.values, fit.coordinates.shape[1], self.run
         factor = np.ones(m) if self.factors is None else np.maximum(self.factors(values), SMALLEST)
-        patches = _patches(self.data)
+        patches = patches_of(self.data)
         V, e = fit.coordinates / factor, self.energies(values)
-        W = independent(V, e, patches, self.d, _extents(self.data, patches), self.zeta, subspace)
-        if self._loses(V[:, : self.d], V @ W, patches):
+        W = independent(V, e, patches, self.d, extents_of(self.data, patches), self.zeta, subspace)
+        if self._loses(V[:, : self.d], V @ W):
             W = np.eye(m, self.d)
         return _Chosen(fit, W, factor, _mixture(V @ W, (W**2).T @ e, self.data, doubt, run))
 
-    def _loses(self, leading: Floats, Y: Floats, patches: Ints) -> bool:
-        """Whether coordinates Y tell less than the leading ones, as far as can be seen by predicting each from others.
+    def _loses(self, leading: Floats, Y: Floats) -> bool:
+        """Whether coordinates Y tell less of the data than the leading ones.
 
-        They repeat each other more, as at a sharp bend, which has uneven gradients; or a leading one that tells
-        something new cannot be told from them; or the leading ones, partly new, tell as much of them; or the leading
-        ones are new and even, and differ from them: each tells most of the others, not all.
+        Without a surface to see that on: whether they repeat each other more, or do not tell a leading one that tells
+        something new.
         """
+        spots = spots_of(self.data, self.d)
+        if spots is not None:
+            return mean_miss(leading, spots) <= mean_miss(Y, spots)
         told, run = dependence(leading, self.run), self.run
         if dependence(Y, run).max() > told.max() + LOOSER:
             return True
-        held = held_columns(leading)
-        own = np.setdiff1d(np.flatnonzero(told <= NEWS), held)
-        if len(own) == 0:
-            return False
-        kept = float(told_of(leading[:, own], Y, run).min())
-        if kept < KEPT or told.max() > PARTLY or len(held):
-            return kept < KEPT
-        back = float(told_of(Y, leading, run).min())
-        if back + MORE >= min(kept, float(told_of(leading, Y, run).min())):
-            return True
-        even = len(own) == self.d and evenness(leading, patches, _extents(self.data, patches)).min() >= EVEN
-        return even and back >= KEPT and min(kept, back) < ALIKE
+        own = np.setdiff1d(np.flatnonzero(told <= NEWS), held_columns(leading))
+        return len(own) > 0 and float(told_of(leading[:, own], Y, run).min()) < KEPT
 
 
 def _mixture(Y: Floats, energies: Floats, data: Connected, doubt: Doubt, run: Run) -> _Mixture | None:
@@ -225,35 +209,36 @@ def _mixture(Y: Floats, energies: Floats, data: Connected, doubt: Doubt, run: Ru
     X, long = euclidean_rows(data.source), np.sqrt(energies / max(energies[0], NO_EXTENT**2 * energies.max()))
     if X is None or len(Y) < ENOUGH_TO_TELL or len(data.bridges) or long.max() <= doubt.long:
         return None
-    patches = _patches(data)
-    sizes = np.asarray(_extents(data, patches))
+    patches = patches_of(data)
+    sizes = np.asarray(extents_of(data, patches))
     wide = sizes > NO_EXTENT * sizes.max()  # points repeated many times have no gradient
-    if wide.mean() * len(Y) < ENOUGH_TO_TELL or not _is_surface(X, patches, Y.shape[1]):
+    if wide.mean() * len(Y) < ENOUGH_TO_TELL or not is_surface(planes_of(X, patches, Y.shape[1])[1], Y.shape[1]):
         return None
     told, even = dependence(Y, run), evenness(Y, patches[wide], sizes[wide])
     mixed = (even < doubt.uneven) | ((told > doubt.told) & (even < doubt.partly)) | (long > doubt.longest)
-    if not mixed[1:].any():
+    if not mixed[1:].any() or (long.max() <= RESOLVED and _share(Y, data) < doubt.sure):
         return None
     c = int(np.argmax(mixed[1:])) + 1
     return _Mixture(c, float(told[c]), float(even[c]), bool(told.max() > REPEATED))
 
 
-def _tell(found: _Mixture | None, doubt: Doubt) -> None:
-    if found is not None and not found.repeated:  # else that is told
-        warn(
-            f"coordinate {found.column + 1} is mixed or uneven: the earlier ones tell {found.told:.0%} of it "
-            f"(dependence_), and its evenness is {found.even:.2f} (1 for one slope everywhere), on long data; "
-            f"{doubt.way_out}",
-            DependenceWarning,
-        )
+def _share(Y: Floats, data: Connected) -> float:
+    """Of the points that coordinates miss; all where that is not known."""
+    share = lost_share(Y, data)
+    return 1.0 if share is None else share
 
 
-def _is_surface(X: AnyFloats, patches: Ints, d: int) -> bool:
-    """Whether neighbourhoods of the points lie in d directions, as those of a surface do."""
-    parts = block_slices(len(patches), max(1, COPIED // (patches.shape[1] * X.shape[1])))
-    P = (X[patches[part]].astype(np.float64) for part in parts)
-    squares = np.concatenate([stacked_svd(p - p.mean(axis=1, keepdims=True))[1] ** 2 for p in P])
-    return bool(np.median(squares[:, :d].sum(axis=1)) > FLAT * np.median(squares.sum(axis=1)))
+def _tell(found: _Mixture | None, doubt: Doubt) -> bool:
+    """Whether a mixture was told."""
+    if found is None or found.repeated:  # that is told by itself
+        return False
+    warn(
+        f"coordinate {found.column + 1} is mixed or uneven: the earlier ones tell {found.told:.0%} of it "
+        f"(dependence_), and its evenness is {found.even:.2f} (1 for one slope everywhere), on long data; "
+        f"{doubt.way_out}",
+        DependenceWarning,
+    )
+    return True
 
 
 def combined(fit: Fit, W: Floats) -> Fit:
@@ -261,21 +246,3 @@ def combined(fit: Fit, W: Floats) -> Fit:
     row, Y = fit.extend, fit.coordinates
     whole = replace(row, W=row.W @ W) if isinstance(row, Combined) else Combined(row, Y, W)
     return replace(fit, coordinates=Y @ W, extend=whole)
-
-
-def _patches(data: Connected) -> Ints:
-    """(patches, points) indices: some points and those around them along the edges, without shortcuts, which say
-    nothing about gradients even where they are left in the graph.
-    """
-    near = without_neighbors(data.neighbors, data.shortcuts) if len(data.shortcuts) else data.neighbors
-    rows = np.linspace(0, data.n - 1, min(data.n, PATCHES)).astype(np.int64)
-    return around(near, rows, PATCH)
-
-
-def _extents(data: Connected, patches: Ints) -> Floats | None:
-    """How far the points of every patch are from their middle; None without points."""
-    X = euclidean_rows(data.source)
-    if X is None:
-        return None
-    parts = block_slices(len(patches), max(1, COPIED // (patches.shape[1] * X.shape[1])))
-    return np.concatenate([np.sqrt(X[patches[part]].astype(np.float64).var(axis=1).sum(axis=1)) for part in parts])

@@ -10,6 +10,8 @@ from lowfold._core.finite import finite_rows
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold._core.warn import warn
+from lowfold.methods._chart import LOST, lost_share
+from lowfold.methods._fit import Connected
 from lowfold.methods._independent import dependence
 from lowfold.spectral._held import ENOUGH_TO_TELL, FEW, held_columns
 from lowfold.spectral._types import REPEATED
@@ -20,8 +22,9 @@ WIDER = "weights='binary' or more n_neighbors hold them, and scale='auto' where 
 
 def told_dependence(
     name: str, Y: Floats, ways_out: tuple[str, str], pieces: Ints, run: Run, bound: float = REPEATED
-) -> Floats:
-    """`dependence_`, with a warning of coordinates that hold a few points, and of repeated ones.
+) -> tuple[Floats, bool]:
+    """`dependence_`, with a warning of coordinates that hold a few points, and of repeated ones; and whether any was
+    given.
 
     `ways_out` says what to do about either; a coordinate of which the earlier ones tell more than `bound` is called
     repeated. `pieces` are the sizes of the pieces that were joined: coordinates tell
@@ -31,10 +34,10 @@ def told_dependence(
     Y = Y if inside.all() else Y[inside]
     told = dependence(Y, run)
     if len(Y) < ENOUGH_TO_TELL or pieces.min() <= FEW:
-        return told
+        return told, False
     lonely = tell_few(name, Y, ways_out[0])
     if len(pieces) > 1:
-        return told
+        return told, len(lonely) > 0
     repeated = np.setdiff1d(np.flatnonzero(told > bound), lonely)
     if len(repeated):
         c = int(repeated[0])
@@ -43,7 +46,20 @@ def told_dependence(
             f"dependence_); {ways_out[1]}",
             DependenceWarning,
         )
-    return told
+    return told, len(lonely) + len(repeated) > 0
+
+
+def tell_lost(name: str, Y: Floats, data: Connected) -> None:
+    """Warn of an embedding that folds its data or loses a direction of theirs."""
+    share = lost_share(Y, data)
+    if share is not None and share > LOST:
+        warn(
+            f"{name} does not show a part of the data as it is: {share:.0%} of the points lie elsewhere along the data "
+            "than the points next to them in the embedding, which is folded there or has lost a direction; use other "
+            f"n_neighbors or another method (lowfold.compare tries several), n_components={Y.shape[1] + 1} where the "
+            "data close upon themselves",
+            DependenceWarning,
+        )
 
 
 def tell_few(name: str, Y: Floats, way_out: str) -> Ints:
