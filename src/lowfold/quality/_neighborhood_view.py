@@ -287,7 +287,7 @@ class NeighborhoodView:
 
     @cached_property
     def shrinkings(self) -> tuple[float, float]:
-        """By which factor far geodesics are shorter with k neighbours than with `fewer`: at most, of 99% and 90% of them.
+        """By which factor far geodesics are shorter with k neighbours than with `fewer`: 99% and 90% of them at most.
 
         NaN for curves, which are open with few neighbours wherever the sample has a gap, and for graphs in pieces.
         """
