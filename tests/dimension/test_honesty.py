@@ -275,6 +275,19 @@ def test_noise_that_fills_the_nearest_neighbours_is_told(name: str, shape: str, 
     assert shape == "sphere" or round(said) == 1
 
 
+@pytest.mark.parametrize("seed", [41, 42])
+def test_sizes_beyond_the_width_of_a_strip_are_told(seed: int) -> None:
+    """Boxes wider than the strip see its length alone; narrower ones two directions."""
+    strip = np.random.default_rng(seed).random((800, 2)) * [25.0, 1.0]
+    found = dimension.capacity(strip, method="box", n_resamples=0)
+    assert found.value < 1.5
+    assert not found.told
+    said = float(str(found.reason).split("depends on the scale: ")[1].split()[0])
+    assert round(said) == 2
+    square = np.random.default_rng(seed).random((800, 2))
+    assert "depends" not in str(dimension.capacity(square, method="box", n_resamples=0).reason)
+
+
 def test_distances_alone_show_the_scale() -> None:
     D = pairwise(noisy("circle", 5, 600))
     assert "depends on the scale: 1" in str(dimension.two_nearest(D, metric="precomputed", n_resamples=0).reason)

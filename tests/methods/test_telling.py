@@ -171,6 +171,23 @@ def test_the_way_back_is_never_much_worse_than_the_nearest_point(seed: int) -> N
     assert error < 0.2
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "seed"), [("KernelPCA", 0), ("KernelLPP", 1), ("KernelLPP", 2)])
+def test_points_that_only_their_own_kernel_holds_do_not_flatter_the_way_back(name: str, seed: int) -> None:
+    """Outliers are placed far out by k(x, x) alone; new ones, of which nothing is known, are not."""
+    rng = np.random.default_rng(seed)
+
+    def sample(near: int, far: int) -> np.ndarray:
+        away = rng.normal(size=(far, 4))
+        return np.vstack([rng.normal(size=(near, 4)), 30 * away / np.linalg.norm(away, axis=1)[:, None]])
+
+    train, new = sample(150, 15), sample(50, 5)
+    model = getattr(lowfold, name)(5, gamma=0.1).fit(train)
+    restored = model.inverse_transform(model.transform(new))
+    error = np.linalg.norm(restored - new) / np.linalg.norm(new - train.mean(axis=0))
+    assert error < min(1.001, 1.02 * model.inverse_error_)
+
+
 NARROW = 5.0  # about the squared edges of the table without its outliers, which the default is wide enough to hold
 
 

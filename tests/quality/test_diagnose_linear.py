@@ -166,3 +166,42 @@ def test_variances_that_coincide_are_no_matter():
     t = np.arange(200) * 2 * np.pi / 200
     found = quality.diagnose(np.column_stack([np.cos(t), np.sin(t), 0 * t]))
     assert (found.dimensions, found["linear"].verdict, found["closed"].verdict) == ((1, 1), "no", "yes")
+
+
+def _corner(rng):
+    return _inside(rng, 400, lambda P: (P[:, 0] < -0.3) | (P[:, 1] < -0.3))
+
+
+FLAT = {
+    "corner": _corner,
+    "cloud": lambda rng: rng.normal(size=(250, 5)),
+    "wide cloud": lambda rng: rng.normal(size=(300, 9)),
+}
+
+
+@pytest.mark.parametrize("seed", [5010, 5012])
+@pytest.mark.parametrize("name", FLAT)
+def test_in_a_plane_there_are_no_sheets_and_every_neighbourhood_is_flat(name, seed):
+    found = quality.diagnose(FLAT[name](np.random.default_rng(seed)), n_jobs=1)
+    assert found["linear"].verdict == "yes"
+    assert found["shortcuts"].verdict != "yes", found["shortcuts"].saw
+    said = [words for _, against in found.rules().values() for words in against]
+    assert not any("not flat" in words or "sheets" in words for words in said)
+    assert "Isomap" not in found.cleared  # ways along edges are longer than the straight lines that are known
+
+
+def _heavy_tails(rng):
+    return rng.standard_t(2, (600, 6)) @ rng.normal(size=(6, 9))
+
+
+def _rolled(rng):
+    t = np.pi * rng.uniform(1.5, 4.5, 600)
+    return np.column_stack([t * np.cos(t), t * np.sin(t), rng.uniform(0, 10, 600)])
+
+
+@pytest.mark.parametrize(("make", "d", "against"), [(_heavy_tails, 4, False), (_rolled, 2, True)])
+def test_planes_are_spoken_against_only_where_a_chart_holds_more(make, d, against):
+    found = quality.diagnose(make(np.random.default_rng(11)), n_components=d, n_jobs=1)["linear"]
+    assert found.verdict == "no"
+    assert ("PCA" in {rule.method for rule in found.rules_out}) == against, found.saw
+    assert ("beside" in found.advice) != against

@@ -19,6 +19,7 @@ from lowfold._core.types import Floats, Ints
 from lowfold.dimension._estimate import Estimate, cannot_tell, half_samples, sampled, slope
 from lowfold.dimension._linear import require_range
 from lowfold.dimension._read import distance_rows, distinct, read_source, typical_distance
+from lowfold.dimension._scales import by_nearer_scale
 from lowfold.graph._radius import within_radius
 from lowfold.graph._reading import MetricLike, Params
 from lowfold.graph._source import Pairs, Points
@@ -150,7 +151,8 @@ def capacity(
     if radii is None and high < TOO_NARROW * low:
         return cannot_tell(name, narrow, note=note, **known)
     reason = f"may be too low: {narrow}" if radii is None and high < NARROW * low else None
-    return Estimate(name, value, interval, reason=reason, note=note, **known)  # type: ignore[arg-type]
+    found = Estimate(name, value, interval, reason=reason, note=note, **known)  # type: ignore[arg-type]
+    return by_nearer_scale(found, source, float(low), rng)
 
 
 def _half_slopes(x: Floats, y: Floats) -> tuple[float, float]:

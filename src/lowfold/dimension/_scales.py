@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from scipy.special import digamma
@@ -37,27 +37,53 @@ def by_scale(found: E, source: Points | Pairs, farthest: float, rng: np.random.G
     Between its k-th and its 2k-th neighbour, at distances T_k and T_2k, a point of an even sample in d dimensions sees
     E log(T_2k / T_k) = (psi(2k) - psi(k)) / d, psi the digamma function.
     """
-    if np.isnan(found.value):
+    fall = None if np.isnan(found.value) else _fall(source, farthest, rng)
+    if fall is None or round(found.value) <= round(fall.lower):
         return found
+    return _depends(found, f"{fall.lower:.2g} at distances of {fall.far:.2g}")
+
+
+def by_nearer_scale(found: E, source: Points | Pairs, nearest: float, rng: np.random.Generator) -> E:
+    """The same of an estimate that rests on distances from `nearest` on: where a higher dimension holds below them."""
+    fall = None if np.isnan(found.value) else _fall(source, nearest, rng)
+    if fall is None or round(fall.higher) <= round(found.value):
+        return found
+    return _depends(found, f"{fall.higher:.2g} at distances of {fall.near:.2g}")
+
+
+def _depends(found: E, elsewhere: str) -> E:
+    depends = f"depends on the scale: {elsewhere}; either noise fills what is nearer, or the set is narrow"
+    return replace(found, reason=depends if found.reason is None else f"{found.reason}; {depends}")
+
+
+class _Fall(NamedTuple):
+    """The dimension near and far, and at which distances."""
+
+    higher: float
+    near: float
+    lower: float
+    far: float
+
+
+def _fall(source: Points | Pairs, limit: float, rng: np.random.Generator) -> _Fall | None:
+    """How the dimension falls beyond a distance; None where it does not, or where points merely end there."""
     inner, outer, seen = _shells(source, rng)
     typical = typical_distance(source, rng)
-    beyond = (inner > farthest) & (outer <= CLEAR * typical)
+    beyond = (inner > limit) & (outer <= CLEAR * typical)
     beyond[:1] = False  # the smallest shell is what there is nearest to any estimate
     if not beyond.any():
-        return found
+        return None
     whole = seen / (1.0 - np.array([edge_shortfall(float(r), typical) for r in outer]))
-    near = float(whole[~(inner > farthest)].max(initial=whole[0]))
+    nearer = ~(inner > limit)
+    nearer[0] = True
+    near = int(np.argmax(np.where(nearer, whole, -np.inf)))
     far = int(np.argmin(np.where(beyond, whole, np.inf)))
-    lower = float(whole[far])
-    if near <= FALL * lower or round(found.value) <= round(lower):
-        return found
-    if np.log(_directions(source, INNER << far, rng) / lower) > THIN * np.log(near / lower):
-        return found
-    depends = (
-        f"depends on the scale: {lower:.2g} at distances of {outer[far]:.2g}; either noise fills what is nearer, "
-        "or the set is narrow"
-    )
-    return replace(found, reason=depends if found.reason is None else f"{found.reason}; {depends}")
+    higher, lower = float(whole[near]), float(whole[far])
+    if higher <= FALL * lower:
+        return None
+    if np.log(_directions(source, INNER << far, rng) / lower) > THIN * np.log(higher / lower):
+        return None
+    return _Fall(higher, float(outer[near]), lower, float(outer[far]))
 
 
 def _directions(source: Points | Pairs, k: int, rng: np.random.Generator) -> float:

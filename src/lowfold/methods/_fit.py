@@ -230,6 +230,10 @@ class Extension(ABC):
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         """Natural coordinates of the queries; `found` is what was looked for, empty rows for nothing."""
 
+    def as_new(self, coordinates: Floats, rows: Ints, points: Points, run: Run) -> Floats:
+        """Where these training points would be if they were new: as they are, where others hold each in its place."""
+        return coordinates[rows]
+
 
 class Inverse(Protocol):
     """Leads from natural coordinates back to data space."""

@@ -19,7 +19,7 @@ from lowfold._core.memory import require
 from lowfold._core.operators import SparseOperator
 from lowfold._core.params import fixed, param
 from lowfold._core.run import Run
-from lowfold._core.types import Floats
+from lowfold._core.types import Floats, Ints
 from lowfold.graph._source import Points
 from lowfold.graph._types import Neighbors
 from lowfold.graph._weights import laplacian
@@ -35,7 +35,7 @@ from lowfold.methods._losses import SMOOTH, Lowered, smooth
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import MercerKernel, PointMetric, Symmetrized
 from lowfold.methods._placing.maps import Barycentric
-from lowfold.methods._placing.preimages import over_kernel_rows
+from lowfold.methods._placing.preimages import alone, over_kernel_rows, toward
 from lowfold.methods._stages import Stages, function_stages
 from lowfold.methods._telling import tell_few
 from lowfold.spectral._doors import largest
@@ -194,3 +194,6 @@ class KernelExpansion(Extension):
 
         over_kernel_rows(self.kernel, Q, trained.points.X, work, run)
         return out
+
+    def as_new(self, coordinates: Floats, rows: Ints, points: Points, run: Run) -> Floats:
+        return toward(-self.offset, coordinates[rows], alone(self.kernel, rows, points, run))

@@ -18,10 +18,10 @@ from lowfold._core.params import param, positional
 from lowfold._core.rounding import UNEVEN
 from lowfold._core.rows import Rows
 from lowfold._core.run import Run
-from lowfold._core.types import AnyFloats, Floats
+from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold._core.warn import warn
 from lowfold.graph._reading import check_range, in_memory
-from lowfold.graph._source import Blocks
+from lowfold.graph._source import Blocks, Points
 from lowfold.graph._types import Neighbors
 from lowfold.kernels._block_kernel import BlockKernel, MercerTile, block_products
 from lowfold.kernels._functions import MEDIAN_POINTS, Mercer, mercer_kernel, usual_gamma
@@ -37,7 +37,7 @@ from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, chooser, landma
 from lowfold.methods._losses import Lowered, kernel_variance
 from lowfold.methods._parameters import MercerKernel, Solved
 from lowfold.methods._placing.maps import Barycentric
-from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, over_kernel_rows
+from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, alone, over_kernel_rows, toward
 from lowfold.methods._reading_rows import read_rows
 from lowfold.methods._stages import Stages, tile_stages
 from lowfold.methods._telling import tell_few
@@ -311,6 +311,10 @@ class KernelRow(Extension):
             level = self.row_means.mean() - sums / len(self.vectors)
             products = products + np.outer(level, self.vectors.sum(axis=0)) - self.row_means @ self.vectors
         return self._scaled(products)
+
+    def as_new(self, coordinates: Floats, rows: Ints, points: Points, run: Run) -> Floats:
+        nowhere = self._from_sums(np.zeros((1, self.vectors.shape[1])), np.zeros(1))
+        return toward(nowhere, coordinates[rows], alone(self.kernel, rows, points, run))
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         Q = feature_rows(queries)

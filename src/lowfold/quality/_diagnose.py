@@ -106,7 +106,8 @@ def _answers(view: NeighborhoodView) -> tuple[Finding, ...]:
 
 
 def _answers_at(view: NeighborhoodView) -> tuple[Finding, ...]:
-    straight, crossed, spread = ask.linear(view), ask.shortcuts(view), ask.even(view)
+    straight, spread = ask.linear(view), ask.even(view)
+    crossed = ask.shortcuts(view, straight)
     flat, shut = ask.isometric(view, straight), ask.closed(view)
     holed = ask.with_holes(view, crossed, spread)
     return (
@@ -118,7 +119,7 @@ def _answers_at(view: NeighborhoodView) -> tuple[Finding, ...]:
         shut,
         holed,
         ask.noisy(view),
-        ask.enough_neighbors(view, ask.enough_samples(view)),
+        ask.enough_neighbors(view, ask.enough_samples(view, straight)),
         spread,
         ask.compact(view),
     )

@@ -15,7 +15,8 @@ from lowfold.graph._source import Points
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.quality._findings import Finding, Rule, judge, rules_for, unknown
 from lowfold.quality._local import edge_lengths
-from lowfold.quality._neighborhood_view import NeighborhoodView, between, classical, isomap_residual, residual
+from lowfold.quality._neighborhood_view import NeighborhoodView, isomap_residual
+from lowfold.quality._residuals import between, classical, residual
 from lowfold.quality._shape import squared_curvature
 
 GEODESIC = ("Isomap", "LandmarkIsomap", "KernelIsomap", "ConformalIsomap")

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.operators import CentredGram
 from lowfold._core.parallel import block_slices
 from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.run import Run
@@ -26,6 +25,7 @@ from lowfold.graph._source import Pairs, Points
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.metrics._metric import Metric
 from lowfold.metrics._resolve import resolve_metric
+from lowfold.quality._residuals import between, classical, residual
 from lowfold.quality._shape import (
     TELLING,
     Scales,
@@ -38,7 +38,6 @@ from lowfold.quality._shape import (
 )
 from lowfold.quality._spaces import GAPS
 from lowfold.quality._topology import without_steep_edges
-from lowfold.spectral._doors import largest
 
 FEWEST = 50  # points below which nothing but the number of pieces is told
 CENTERS = 400  # patches looked at
@@ -48,9 +47,12 @@ WIDE = 96  # neighbours searched
 BASE = 10  # neighbours of the graph that longer edges are compared with
 DETOUR = 3.5  # an edge whose ends are so many times farther apart along the data is a shortcut
 BLURRED = 0.1  # share of steep edges beyond which noise hides the tangent planes
-SHRUNK = (1.45, 1.6)  # far geodesics so many times shorter than with 0.6 k neighbours: perhaps, and surely, shortcuts
+# Far geodesics so many times shorter than with 0.6 k neighbours, for 1% of the far pairs: perhaps shortcuts; and for a
+# tenth of them: surely. A gap that fewer neighbours leave lengthens the ways of a few pairs: of samples of 250 to 1,000
+# points of planes, spheres, cylinders and cubes without shortcuts every seventh had the first, one of 80 the second.
+SHRUNK, WIDELY_SHRUNK = 1.6, 1.45
 # Noise in all directions over the distance to neighbour k, beyond which it lifts edges off the tangent planes that are
-# no shortcuts, and what counts as one then, instead of DETOUR and SHRUNK[1]: ways around the gaps that such edges leave
+# no shortcuts, and what counts as one then, instead of DETOUR and SHRUNK: ways around the gaps that such edges leave
 # are 3.5 to 6.5 times as long. On planes, cubes, cylinders, spheres, strips, saddles and rolls without any, in 10 to
 # 100 columns with noise, 47 of 238 were said to have shortcuts; all 42 rolls and folds that had some still are.
 THICK = 0.1
@@ -203,8 +205,8 @@ class NeighborhoodView:
 
     @property
     def shrunk(self) -> float:
-        """Far geodesics so many times shorter than with fewer neighbours surely take shortcuts."""
-        return THICK_SHRUNK if self.is_thick else SHRUNK[1]
+        """Far geodesics so many times shorter than with fewer neighbours may take shortcuts."""
+        return THICK_SHRUNK if self.is_thick else SHRUNK
 
     @cached_property
     def plane(self) -> tuple[Floats, float]:
@@ -284,20 +286,33 @@ class NeighborhoodView:
         return max(self.d + 1, round(FEWER * self.k))
 
     @cached_property
-    def shrinking(self) -> float:
-        """By which factor far geodesics are shorter with k neighbours than with `fewer`: 99% of pairs are below it.
+    def shrinkings(self) -> tuple[float, float]:
+        """By which factor far geodesics are shorter with k neighbours than with `fewer`: 99% and 90% of them at most.
 
         NaN for curves, which are open with few neighbours wherever the sample has a gap, and for graphs in pieces.
         """
         if self.d == 1 or self.fewer >= self.k:
-            return float("nan")
+            return float("nan"), float("nan")
         sparse = self.paths(self.neighbors(self.fewer).union(), self.landmarks)
         dense = self.paths(self.neighbors(self.k).union(), self.landmarks)
         seen = np.isfinite(sparse) & (dense > 0)
         if seen.mean() < SEEN:
-            return float("nan")
+            return float("nan"), float("nan")
         far = seen & (sparse > np.median(sparse[seen]))
-        return float(np.quantile(sparse[far] / dense[far], 0.99)) if far.any() else float("nan")
+        if not far.any():
+            return float("nan"), float("nan")
+        worst, many = np.quantile(sparse[far] / dense[far], (0.99, 0.9))
+        return float(worst), float(many)
+
+    @property
+    def shrinking(self) -> float:
+        """That factor for all but the worst hundredth of the far pairs."""
+        return self.shrinkings[0]
+
+    @property
+    def is_shrunk(self) -> bool:
+        """Whether so many far geodesics are so much shorter that no gap of the sparser graph explains it."""
+        return self.shrinkings[1] > WIDELY_SHRUNK
 
     @cached_property
     def graph(self) -> Graph:
@@ -305,7 +320,7 @@ class NeighborhoodView:
         if self.shortcuts:
             return self.base[0]
         sparse = self.neighbors(self.fewer).union()
-        if self.shrinking > self.shrunk and is_connected(sparse):
+        if self.is_shrunk and is_connected(sparse):
             return sparse
         return self.neighbors(self.k).union()
 
@@ -324,27 +339,6 @@ class NeighborhoodView:
         if isinstance(self.source, Pairs):
             return np.asarray(self.source.distances[np.ix_(self.landmarks, self.landmarks)], dtype=np.float64)
         return self.source.rows(self.source.X[self.landmarks], self.landmarks)
-
-
-def classical(D: Floats, d: int, run: Run) -> tuple[Floats, float]:
-    """Classical MDS in d dimensions, and the share of the trace of the Gram matrix that is left out."""
-    gram = CentredGram(D)
-    pairs = largest(gram, min(d, len(D) - 1), null=np.ones((len(D), 1)), negligible=1.0, run=run)
-    values = np.maximum(pairs.values, 0.0)
-    return pairs.vectors * np.sqrt(values), float(1 - values.sum() / max(gram.trace(), np.finfo(np.float64).tiny))
-
-
-def between(Y: Floats) -> Floats:
-    """Euclidean distances among rows."""
-    return np.asarray(np.sqrt(sum(np.subtract.outer(y, y) ** 2 for y in Y.T)))
-
-
-def residual(D: Floats, E: Floats) -> float:
-    """1 - R^2 between two matrices of distances."""
-    upper = np.triu_indices(len(D), 1)
-    a, b = D[upper] - D[upper].mean(), E[upper] - E[upper].mean()
-    size = float((a @ a) * (b @ b))
-    return 1.0 - float(a @ b) ** 2 / size if size > 0 else 1.0
 
 
 def isomap_residual(view: NeighborhoodView) -> float:

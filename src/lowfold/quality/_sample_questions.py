@@ -18,11 +18,11 @@ MOST_POINTS = 0.9  # of the points must turn less than is told
 EVEN = (0.4, 0.6)  # standard deviation of the logarithm of the density: even below, uneven above
 
 
-def enough_samples(view: NeighborhoodView) -> Finding:
+def enough_samples(view: NeighborhoodView, straight: Finding) -> Finding:
     """How far the data turn within one neighbourhood, and what the theorem on graph geodesics says."""
     far = float(np.median(view.distances[:, view.k - 1]) / np.median(view.straight[view.straight > 0]))
     if far > LOCAL:
-        return _not_local(view, far)
+        return _not_local(view, far, straight)
     if view.patches is None:
         return _unless_curved(no_patches("enough samples", view), view.k, far)
     if view.patches.shape[2] == view.d:
@@ -52,15 +52,16 @@ def enough_samples(view: NeighborhoodView) -> Finding:
     )
 
 
-def _not_local(view: NeighborhoodView, far: float) -> Finding:
-    """Where a neighbour is nearly as far as any point, whatever the dimension."""
+def _not_local(view: NeighborhoodView, far: float, straight: Finding) -> Finding:
+    """Where a neighbour is nearly as far as any point: what is not linear as a whole is not flat here either."""
+    bent = rules_for(("LTSA", "HessianLLE", "MVU"), "neighbourhoods are not flat")
     return Finding(
         "enough samples",
         "no",
         far,
         f"neighbour {view.k} is {far:.2f} times as far as the median point: a neighbourhood is no small part of them",
         (),
-        rules_for(("LTSA", "HessianLLE", "MVU"), "neighbourhoods are not flat"),
+        bent if straight.verdict == "no" else (),
         "more points, or fewer columns: linear methods and TSNE need no small neighbourhoods",
     )
 

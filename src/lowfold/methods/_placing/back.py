@@ -2,12 +2,13 @@
 
 A point's barycentric weights among its nearest embedded points are exact where the embedding is smooth, and extrapolate
 wildly where it is not; a ridge holds them, at the price of a bias, and a linear map averages over all points. Which is
-better is a matter of the data, so training points are restored from the others (leave one out) by each, and the mean is
-the answer where none is better.
+better is a matter of the data, so training points are restored from the others (leave one out) by each, from where they
+would be as new points, and the mean is the answer where none is better.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -61,7 +62,8 @@ def with_inverse(fit: Fit, source: object, run: Run) -> Fit:
     X, Y = _chosen_by(source, fit.coordinates)
     if isinstance(X, SparseRows):
         return fit
-    invert, error = choose_inverse(X, Y, run)
+    as_new = (lambda rows: fit.extend.as_new(Y, rows, source, run)) if isinstance(source, Points) else None
+    invert, error = choose_inverse(X, Y, run, as_new)
     return replace(fit, invert=invert, extra={**fit.extra, "inverse_error_": error})
 
 
@@ -73,13 +75,16 @@ def _chosen_by(source: Points | Blocks, Y: Floats) -> tuple[AnyFloats, Floats]:
     return source.rows.take(rows), Y[rows]
 
 
-def choose_inverse(X: AnyFloats, Y: Floats, run: Run) -> tuple[Barycentric | LinearBack, float]:
+def choose_inverse(
+    X: AnyFloats, Y: Floats, run: Run, as_new: Callable[[Ints], Floats] | None = None
+) -> tuple[Barycentric | LinearBack, float]:
     """The best way from Y back to X, and its error on rows left out: ||restored - X|| / ||X - mean||.
 
-    Weights without much of a ridge are kept unless another map is clearly better.
+    `as_new` says where rows would be if they were new; None is where they are. Weights without much of a ridge are
+    kept unless another map is clearly better.
     """
-    inside = finite_rows(Y)
-    if not inside.all():
+    inside = np.flatnonzero(finite_rows(Y))
+    if len(inside) < len(Y):
         X, Y = X[inside], Y[inside]
     rows = np.linspace(0, len(Y) - 1, min(len(Y), SAMPLE)).astype(np.int64)
     truth = X[rows].astype(np.float64)
@@ -87,11 +92,12 @@ def choose_inverse(X: AnyFloats, Y: Floats, run: Run) -> tuple[Barycentric | Lin
     spread = float(np.linalg.norm(truth - mean))
     if len(Y) < 4 or spread == 0:
         return Barycentric(*WAYS[0]), 0.0
-    index = _others(Y, rows, run)
+    queries = Y[rows] if as_new is None else as_new(inside[rows])
+    index = _others(Y, queries, rows, run)
     ways: list[tuple[float, Barycentric | LinearBack]] = [
-        (_weights_error(X, Y, truth, rows, index[:, :k], reg), Barycentric(k, reg)) for k, reg in WAYS
+        (_weights_error(X, Y, truth, queries, index[:, :k], reg), Barycentric(k, reg)) for k, reg in WAYS
     ]
-    linear, error = _linear(X, mean, Y, truth, rows)
+    linear, error = _linear(X, mean, Y, truth, queries, rows)
     ways.append((error, linear))
     best = min(ways, key=lambda way: way[0])
     best = ways[0] if ways[0][0] * BETTER <= best[0] else best
@@ -104,26 +110,31 @@ def _embedded(Y: Floats) -> Points:
     return Points(np.ascontiguousarray(Y), resolve_metric("euclidean", None, None))
 
 
-def _others(Y: Floats, rows: Ints, run: Run) -> Ints:
-    """(m, k) the embedded points nearest to each of some rows, themselves left out."""
+def _others(Y: Floats, queries: Floats, rows: Ints, run: Run) -> Ints:
+    """(m, k) the embedded points nearest to each query, without the row that it is of."""
     k = min(NEAR, len(Y) - 1)
-    found = nearest(_embedded(Y), k + 1, queries=np.ascontiguousarray(Y[rows]), run=run).indices.reshape(-1, k + 1)
+    found = nearest(_embedded(Y), k + 1, queries=np.ascontiguousarray(queries), run=run).indices.reshape(-1, k + 1)
     own = found == rows[:, None]
-    own[~own.any(axis=1), -1] = True  # repeated points: the last one goes instead
+    own[~own.any(axis=1), -1] = True  # repeated points, or one that is elsewhere as a new one: the last goes instead
     return np.asarray(found[~own].reshape(-1, k), dtype=np.int64)
 
 
-def _weights_error(X: AnyFloats, Y: Floats, truth: Floats, rows: Ints, index: Ints, reg: float) -> float:
+def _weights_error(X: AnyFloats, Y: Floats, truth: Floats, queries: Floats, index: Ints, reg: float) -> float:
     total = 0.0
-    for part in block_slices(len(rows), max(1, TABLED // (index.shape[1] * X.shape[1]))):
-        w = held_weights(Y[rows[part]], Y[index[part]], reg=reg)
+    for part in block_slices(len(queries), max(1, TABLED // (index.shape[1] * X.shape[1]))):
+        w = held_weights(queries[part], Y[index[part]], reg=reg)
         restored = (w[:, None, :] @ X[index[part]].astype(np.float64))[:, 0]
         total += float(((restored - truth[part]) ** 2).sum())
     return float(np.sqrt(total))
 
 
-def _linear(X: AnyFloats, mean: Floats, Y: Floats, truth: Floats, rows: Ints) -> tuple[LinearBack, float]:
-    """Least squares, and its error on rows left out: the residual over 1 - h, h the leverage of the row."""
+def _linear(
+    X: AnyFloats, mean: Floats, Y: Floats, truth: Floats, queries: Floats, rows: Ints
+) -> tuple[LinearBack, float]:
+    """Least squares, and its error on rows left out, each by the map that did not see it.
+
+    Without row i the map is B - P z_i r_i' / (1 - h_i), P = (Z'Z)^-1, r_i its residual and h_i its leverage.
+    """
     centre = Y.mean(axis=0)
     Z = Y - centre
     inverse = np.linalg.pinv(Z.T @ Z)
@@ -131,6 +142,8 @@ def _linear(X: AnyFloats, mean: Floats, Y: Floats, truth: Floats, rows: Ints) ->
     for part in block_slices(len(Y), max(LEAST_ROWS, PRODUCT // X.shape[1])):
         product += Z[part].T @ X[part]
     B = inverse @ product
-    left = truth - (mean + Z[rows] @ B)
-    h = np.einsum("ma,ab,mb->m", Z[rows], inverse, Z[rows]) + 1.0 / len(Y)
-    return LinearBack(mean - centre @ B, B), float(np.linalg.norm(left / np.maximum(1 - h, LEVERAGE)[:, None]))
+    z, q = Z[rows], queries - centre
+    h, pulled = (np.einsum("ma,ab,mb->m", a, inverse, z) + 1.0 / len(Y) for a in (z, q))
+    residual = (truth - (mean + z @ B)) / np.maximum(1 - h, LEVERAGE)[:, None]
+    left = truth - (mean + q @ B) + pulled[:, None] * residual
+    return LinearBack(mean - centre @ B, B), float(np.linalg.norm(left))

@@ -12,7 +12,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.parallel import QUERIED, block_slices, run_blocks
 from lowfold._core.rounding import ROUNDING
 from lowfold._core.run import Run
-from lowfold._core.types import Floats
+from lowfold._core.types import Floats, Ints
 from lowfold.graph._source import Points
 from lowfold.kernels._functions import Mercer, squared_distances
 from lowfold.kernels._kernel_operator import shifted_rows
@@ -22,6 +22,7 @@ from lowfold.methods._placing.maps import Barycentric
 PANEL = 2**18  # values of a kernel that a thread makes and uses at a time, 2 MB: they stay in its cache
 LEAST_QUERIES = 64  # in a panel: each shifts the training points again, a pass over them
 SHIFTED = 4096  # training points that a thread copies at a time
+HELD = 0.5  # largest k(x, other) from which on a point's place is known without itself: images have 0.7 and more
 RIDGE_POINTS = 2_000  # a ridge regression solves one system of this size at most
 
 
@@ -42,6 +43,28 @@ def over_kernel_rows(
         work(parts[i], columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1))
 
     run_blocks(one, len(parts), n_jobs=run.n_jobs)
+
+
+def alone(kernel: Mercer, rows: Ints, points: Points, run: Run) -> Floats:
+    """(m,) how far each of some training points is held in its place by itself: 0 where k(x, other) is a half, 1 at 0.
+
+    Of kernels that fall from 1 at distance 0. Points of other kernels are taken to be held by many.
+    """
+    if not kernel.differences:
+        return np.zeros(len(rows))
+    held = np.empty(len(rows))
+
+    def work(part: slice, values: Floats) -> None:
+        values[np.arange(len(values)), rows[part]] = 0.0
+        held[part] = values.max(axis=1)
+
+    over_kernel_rows(kernel, points.X[rows], points.X, work, run)
+    return np.asarray(1.0 - np.minimum(held / HELD, 1.0))
+
+
+def toward(nowhere: Floats, coordinates: Floats, share: Floats) -> Floats:
+    """Points moved so far to where a new one is placed that has k = 0 with all others."""
+    return np.asarray(coordinates + share[:, None] * (nowhere - coordinates))
 
 
 def _points(trained: Trained) -> NDArray[np.floating]:
