@@ -421,3 +421,10 @@ def test_numbers_of_another_machine_keep_their_precision(kind: str) -> None:
     Y = lowfold.PCA(2).fit_transform(X.astype(kind))
     assert Y.dtype == np.dtype(kind).newbyteorder("=")
     assert np.allclose(np.abs(Y), np.abs(lowfold.PCA(2).fit_transform(X)), atol=1e-5)
+
+
+def test_misspelt_parameters_are_answered_with_the_nearest() -> None:
+    with pytest.raises(TypeError, match="for n_conponents use n_components=;"):
+        lowfold.PCA(n_conponents=2)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nothing'; its parameters"):
+        lowfold.PCA(nothing=2)

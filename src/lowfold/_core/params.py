@@ -19,6 +19,7 @@ from typing import Any, ClassVar, dataclass_transform
 from lowfold._core.limits import Limit, Limits
 
 SIMPLE = str | bool | int | float | None  # values that are told from others by how they are written
+ALIKE = 0.8  # share of letters that two names have in common, beyond which one is a slip for the other
 WIDTH = 116  # of the generated docstring: that of the source less its indentation
 
 
@@ -165,10 +166,19 @@ def _constructor(cls: type[Declared]) -> Callable[..., None]:
 
 def foreign_words(cls: type[Declared], given: Mapping[str, Any]) -> str:
     """What to write for those names and values that are another library's; nothing for others."""
-    told = {name: _foreign(cls, name, value) for name, value in given.items() if name not in cls.parameters}
+    unknown = {name: value for name, value in given.items() if name not in cls.parameters}
+    told = {name: _foreign(cls, name, value) or _near(cls, name) for name, value in unknown.items()}
     refused = (_foreign_value(cls, name, value) for name, value in given.items() if name in cls.parameters)
     words = [*(f"for {name} use {words}" for name, words in told.items() if words), *filter(None, refused)]
     return "".join(f"; {word}" for word in words)
+
+
+def _near(cls: type[Declared], name: str) -> str | None:
+    """The parameter of nearly this spelling."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, cls.parameters, n=1, cutoff=ALIKE)
+    return f"{near[0]}=" if near else None
 
 
 def _foreign_value(cls: type[Declared], name: str, value: Any) -> str | None:

@@ -132,6 +132,7 @@ PEERS: Mapping[str, str] = {
     "cut_off",
     "GaussianKernel": "datafold's GaussianKernel(epsilon) is lowfold.DiffusionMaps(scale=2 * epsilon)",
     "LocalRegressionSelection": "datafold's LocalRegressionSelection is lowfold.DiffusionMaps(select='independent')",
+    "plot": "umap's plot.points(model, labels=y) is lowfold.viz.scatter(model, color=y)",
     "embedding": "megaman's embedding.Isomap, LTSA and so on are lowfold.Isomap, lowfold.LTSA: all methods stand in "
     "lowfold itself",
     "Geometry": "megaman's Geometry is a parameter each of lowfold's methods: radius= or n_neighbors=, scale=",
