@@ -173,3 +173,14 @@ def test_penalties_that_leave_nothing_are_told() -> None:
         model = lowfold.NMF(2, alpha_W=10.0, alpha_H=10.0, l1_ratio=1.0).fit(X)
     assert not model.embedding_.any()
     assert not model.transform(X).any()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of the reference
+@pytest.mark.parametrize("loss", ["kullback-leibler", "itakura-saito", 1.5, 2])
+def test_the_error_under_scikit_learns_name_is_its_root_of_twice_the_divergence(loss: str | float) -> None:
+    X = np.random.default_rng(3).random((30, 6)) + 0.1
+    model = lowfold.NMF(2, beta_loss=loss, max_iter=50).fit(X)
+    twin = decomposition.NMF(2, beta_loss=loss, solver="mu", init="custom", max_iter=1, tol=1e9)
+    twin.fit_transform(X, W=model.embedding_.copy(), H=model.components_.copy())
+    assert model.reconstruction_err_ == pytest.approx(twin.reconstruction_err_, rel=0.01)
+    assert model.reconstruction_err_ >= twin.reconstruction_err_ * (1 - 1e-9)
