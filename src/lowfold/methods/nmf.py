@@ -125,8 +125,10 @@ class NMF(AllComponents, Seeded, LinearMethod):
         there = NonnegativeRow(H, self.beta_loss, float(self.alpha_W), float(self.l1_ratio))
         Y = there.rows(X, run, W)
         error = _distance(X, Y, H)
-        if there.plain and self.alpha_H == 0 and steps >= self.max_iter:
+        if steps >= self.max_iter and there.plain and self.alpha_H == 0:
             self._judge(X, Y, H)
+        elif steps >= self.max_iter:
+            self._tell("its loss still fell")
         beta = _beta(self.beta_loss)
         lost = error if beta == 2 else divergence(X.csr if isinstance(X, SparseRows) else X, Y, H, beta)
         extra = _attributes(H, (error, lost), steps, X.dtype)
@@ -140,7 +142,7 @@ class NMF(AllComponents, Seeded, LinearMethod):
         with run.stage("nonnegative parts (blocks)"):
             H, steps, left = lowered(rows, H, tol=self.tol, max_iter=self.max_iter)
         if left > AT_REST * self.tol:
-            self._tell(left)
+            self._tell(f"gradient {left:.1g}")
         there = NonnegativeRow(H / _lengths(H)[:, None])
         total, products, squares = rows.fold(_coordinate_sums, added, there, jobs_of(rows, run))
         extra = _attributes(there.H, (float(np.sqrt(squares)),) * 2, steps, rows.dtype)
@@ -200,12 +202,11 @@ class NMF(AllComponents, Seeded, LinearMethod):
         YtX = (X.csr.T @ Y).T if isinstance(X, SparseRows) else Y.T @ X
         left = gradient_left(H, Y.T @ Y, YtX)
         if left > AT_REST * self.tol:
-            self._tell(left)
+            self._tell(f"gradient {left:.1g}")
 
-    def _tell(self, left: float) -> None:
+    def _tell(self, sign: str) -> None:
         warn(
-            f"NMF had not come to rest after max_iter = {self.max_iter} steps (gradient {left:.1g}); raise "
-            "max_iter or tol",
+            f"NMF had not come to rest after max_iter = {self.max_iter} steps ({sign}); raise max_iter or tol",
             errors.AccuracyWarning,
         )
 
