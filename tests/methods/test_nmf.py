@@ -192,7 +192,5 @@ def test_the_error_under_scikit_learns_name_is_its_root_of_twice_the_divergence(
 @pytest.mark.parametrize("given", [{"beta_loss": "kullback-leibler"}, {"alpha_W": 1e-3}])
 def test_a_descent_of_any_loss_that_was_cut_short_says_so(given: dict[str, Any]) -> None:
     X = np.random.default_rng(3).random((30, 6))
-    with pytest.warns(
-        AccuracyWarning, match=r"not come to rest after max_iter = 2 steps \(its loss"
-    ):
+    with pytest.warns(AccuracyWarning, match=r"not come to rest after max_iter = 2 steps \(its loss"):
         lowfold.NMF(2, max_iter=2, **given).fit(X)

@@ -213,7 +213,6 @@ PARAMETERS_OF_PEERS: Mapping[str, str] = {
     "Isomap.epsilon": "radius=",
     "TSNE.neighbors": "nothing: neighbours are found exactly",
     "TSNE.n_neighbors": "perplexity=, a third of it",
-    "TSNE.n_iter": "max_iter=, which counts all iterations (openTSNE's n_iter and early_exaggeration_iter)",
     "Isomap.geom": "radius= or n_neighbors=, or a ready Graph as X",
     "LLE.geom": "radius= or n_neighbors=, or ready Neighbors as X",
     "LTSA.geom": "radius= or n_neighbors=, or ready Neighbors as X",
