@@ -157,3 +157,26 @@ def test_names_of_what_is_taken_stand_once_in_the_usage(command: str) -> None:
     usage = run(command, "--help")[1].partition("\n\n")[0]
     assert "[[" not in usage
     assert "...}" not in usage
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("embed", "-m", "umap", "--help"), "`lowfold compare FILE --methods umap,tsne` measures it"),
+        (("embed", "-m", "umap", "x.csv"), "`lowfold compare FILE --methods umap,tsne` measures it"),
+        (("embed", "-m", "phate", "--help"), "has no phate; `lowfold.compare` takes any estimator"),
+        (("embed", "-m", "isomp", "-h"), "did you mean Isomap?"),
+        (("umap", "x.csv"), "has no umap; `lowfold compare FILE"),
+    ],
+)
+def test_methods_that_are_not_here_are_answered_wherever_they_are_typed(words: tuple[str, ...], told: str) -> None:
+    code, text = run(*words)
+    assert code == 2
+    assert told in text
+
+
+def test_parameters_of_scikit_learn_are_answered_when_set(tmp_path: Path) -> None:
+    path = written(tmp_path / "x.csv", "a,b,c", [",".join(map(str, row)) for row in rows()])
+    code, text = run("embed", path, "-m", "lle", "--set", "method=hessian")
+    assert code == 2
+    assert "for method use the class HessianLLE; it has --n-components" in text

@@ -15,16 +15,8 @@ from sklearn.datasets import load_iris
 
 import lowfold
 from lowfold._core.errors import InvalidInput, InvalidType
-from lowfold.methods._elsewhere import (
-    ALSO_KNOWN_AS,
-    ATTRIBUTES,
-    MODULES,
-    OF_VALUES,
-    PARAMETERS,
-    PARAMETERS_OF_PEERS,
-    SCIKIT_LEARN,
-    VALUES,
-)
+from lowfold.methods._elsewhere import ALSO_KNOWN_AS, ATTRIBUTES, MODULES, PEERS, SCIKIT_LEARN
+from lowfold.methods._elsewhere_parameters import BY_PLACE, OF_VALUES, PARAMETERS, PARAMETERS_OF_PEERS, VALUES
 from lowfold.methods.registry import BY_NAME, find
 from lowfold.quality._score import Score
 
@@ -169,10 +161,52 @@ def test_the_value_that_came_says_what_to_write(method: str, given: dict[str, An
 def test_answers_of_values_name_values_that_are_taken(key: str) -> None:
     name = key.partition("=")[0]
     only, _, parameter = name.rpartition(".")
-    assert name in PARAMETERS or parameter in PARAMETERS
+    known = {**PARAMETERS, **PARAMETERS_OF_PEERS}
+    assert name in known or parameter in known
     for ours, value in re.findall(r"(\w+)='(\w+)'", OF_VALUES[key]):
         limits = [getattr(lowfold, entry).limits.get(ours, ()) for entry in ([only] if only else BY_NAME)]
         assert any(limit.allows(value) for several in limits for limit in several), value
+
+
+def test_answers_may_call_functions_with_arguments_of_their_own() -> None:
+    for kind in (lowfold.LaplacianEigenmaps, lowfold.SpectralClustering):
+        with pytest.raises(TypeError, match=r"for affinity use metric='precomputed_affinity' .* rbf_kernel\(X, gamma="):
+            kind(2, affinity="rbf")
+
+
+def test_values_of_known_parameters_are_answered_with_the_unknown_ones() -> None:
+    with pytest.raises(TypeError, match=r"for dissimilarity use metric='precomputed'; .*metric=False is NonmetricMDS"):
+        lowfold.MetricMDS(2, metric=False, dissimilarity="precomputed")
+    with pytest.raises(TypeError, match=r"for angle use nothing: .*; its parameters"):
+        lowfold.TSNE(2, method="exact", angle=0.5)
+
+
+@pytest.mark.parametrize("name", BY_PLACE)
+def test_what_scikit_learn_took_by_place_is_taken_by_name_or_answered(name: str) -> None:
+    kind = getattr(lowfold, name)
+    for parameter in BY_PLACE[name]:
+        if parameter not in kind.parameters:
+            with pytest.raises(TypeError, match=f"for {parameter} use "):
+                kind(**{parameter: 1})
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_names_of_peers_answer_with_what_is_here(name: str) -> None:
+    with pytest.raises(ImportError, match=r"'s .* (is|are) ") as told:
+        getattr(lowfold, name)
+    for folder, word in re.findall(r"lowfold\.(?:(\w+)\.)?(\w+)", str(told.value)):
+        assert hasattr(getattr(lowfold, folder) if folder else lowfold, word)
+
+
+def test_a_model_without_a_fit_says_so() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'embedding_'; the model is not fitted"):
+        _ = lowfold.TSNE(2).embedding_
+    with pytest.raises(TypeError, match=r"TSNE\.fit\(\) missing 1 required positional argument: 'X'"):
+        lowfold.TSNE(2).fit()
+    with pytest.raises(TypeError, match="TSNE is a model: its coordinates are embedding_"):
+        lowfold.TSNE(2)[:, 0]
+    with pytest.raises(TypeError, match="'affinities': pass the matrix as X"):
+        lowfold.TSNE(2).fit(affinities=np.eye(3))
 
 
 def test_a_number_of_neighbours_given_by_place_is_told() -> None:
@@ -191,7 +225,7 @@ def test_attributes_and_places_of_scikit_learn_are_answered() -> None:
         _ = model.nbrs_
     with pytest.raises(AttributeError, match=r"'Isomap' object has no attribute 'nothing'$"):
         _ = model.nothing
-    with pytest.raises(TypeError, match="only n_components is given by place"):
+    with pytest.raises(TypeError, match=r"only n_components is given by place.*: .* n_neighbors=10, n_components=2;"):
         lowfold.Isomap(10, 2)
 
 
@@ -387,3 +421,10 @@ def test_numbers_of_another_machine_keep_their_precision(kind: str) -> None:
     Y = lowfold.PCA(2).fit_transform(X.astype(kind))
     assert Y.dtype == np.dtype(kind).newbyteorder("=")
     assert np.allclose(np.abs(Y), np.abs(lowfold.PCA(2).fit_transform(X)), atol=1e-5)
+
+
+def test_misspelt_parameters_are_answered_with_the_nearest() -> None:
+    with pytest.raises(TypeError, match="for n_conponents use n_components=;"):
+        lowfold.PCA(n_conponents=2)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nothing'; its parameters"):
+        lowfold.PCA(nothing=2)

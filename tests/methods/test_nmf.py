@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.optimize import nnls
@@ -10,6 +12,7 @@ from scipy.spatial.distance import pdist
 from sklearn import datasets, decomposition
 
 import lowfold
+from lowfold._core.errors import AccuracyWarning
 from lowfold._core.run import Run
 from lowfold.lowrank._nmf_start import nonnegative_start
 
@@ -173,3 +176,21 @@ def test_penalties_that_leave_nothing_are_told() -> None:
         model = lowfold.NMF(2, alpha_W=10.0, alpha_H=10.0, l1_ratio=1.0).fit(X)
     assert not model.embedding_.any()
     assert not model.transform(X).any()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of the reference
+@pytest.mark.parametrize("loss", ["kullback-leibler", "itakura-saito", 1.5, 2])
+def test_the_error_under_scikit_learns_name_is_its_root_of_twice_the_divergence(loss: str | float) -> None:
+    X = np.random.default_rng(3).random((30, 6)) + 0.1
+    model = lowfold.NMF(2, beta_loss=loss).fit(X)
+    twin = decomposition.NMF(2, beta_loss=loss, solver="mu", init="custom", max_iter=1, tol=1e9)
+    twin.fit_transform(X, W=model.embedding_.copy(), H=model.components_.copy())
+    assert model.reconstruction_err_ == pytest.approx(twin.reconstruction_err_, rel=0.01)
+    assert model.reconstruction_err_ >= twin.reconstruction_err_ * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("given", [{"beta_loss": "kullback-leibler"}, {"alpha_W": 1e-3}])
+def test_a_descent_of_any_loss_that_was_cut_short_says_so(given: dict[str, Any]) -> None:
+    X = np.random.default_rng(3).random((30, 6))
+    with pytest.warns(AccuracyWarning, match=r"not come to rest after max_iter = 2 steps \(its loss"):
+        lowfold.NMF(2, max_iter=2, **given).fit(X)

@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, PowerTransformer, RobustScaler, StandardScaler
+from sklearn.svm import SVC
 
 import lowfold
 from lowfold._core.errors import FileProblem, InvalidInput
@@ -30,6 +31,9 @@ y = np.where(X[:, 0] + X[:, 1] > 0, "up", "down")
         (StandardScaler(), lowfold.PCA(2)),
         (SimpleImputer(), RobustScaler(), lowfold.Isomap(2), LogisticRegression()),
         (Normalizer(), ScikitPCA(3), "passthrough", lowfold.LPP(2), KNeighborsClassifier(algorithm="brute")),
+        (lowfold.PCA(2), KNeighborsClassifier(3, algorithm="kd_tree", leaf_size=5)),
+        (lowfold.PCA(2), KNeighborsClassifier(algorithm="ball_tree", metric="minkowski", p=3)),
+        (PowerTransformer(), lowfold.PCA(2), KNeighborsClassifier()),
     ],
 )
 def test_pipelines_come_back(steps: tuple, tmp_path: Path) -> None:
@@ -47,8 +51,7 @@ def test_pipelines_come_back(steps: tuple, tmp_path: Path) -> None:
     [
         (make_pipeline(FunctionTransformer(), lowfold.PCA(2)), "is a FunctionTransformer, which is not saved as data"),
         (make_pipeline(ColumnTransformer([("a", "passthrough", [0, 1])]), lowfold.PCA(1)), "is a ColumnTransformer"),
-        (make_pipeline(StandardScaler(), KNeighborsClassifier(algorithm="kd_tree")), "_tree is a KDTree"),
-        (make_pipeline(PowerTransformer(), lowfold.PCA(2)), "_scaler is a StandardScaler"),
+        (make_pipeline(StandardScaler(), SVC()), "is a SVC, which is not saved as data"),
     ],
 )
 def test_what_is_no_data_is_said(pipeline: object, words: str, tmp_path: Path) -> None:
@@ -78,6 +81,30 @@ def test_forged_pipelines(change: object, words: str, tmp_path: Path) -> None:
         members = {name: archive.read(name) for name in archive.namelist()}
     content = json.loads(members["lowfold.json"])
     change(content)
+    with zipfile.ZipFile(tmp_path / "f.lowfold", "w") as archive:
+        for name, data in {**members, "lowfold.json": json.dumps(content)}.items():
+            archive.writestr(name, data)
+    with pytest.raises(FileProblem, match=words):
+        lowfold.load(tmp_path / "f.lowfold")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda step: step.update(inner=3), "not a readable model"),
+        (lambda step: step.update(inner={"_scaler": 3}), "not a readable model"),
+        (lambda step: step.update(inner={"_scaler": {"sklearn": "SVC"}}), "holds a step 'SVC'"),
+        (lambda step: step["fitted"].update(effective_metric_="nothing"), "of which no tree can be made"),
+        (lambda step: step["fitted"].pop("_fit_X"), "of which no tree can be made"),
+    ],
+)
+def test_forged_trees_and_steps_inside_steps(change: object, words: str, tmp_path: Path) -> None:
+    pipeline = make_pipeline(lowfold.PCA(2), KNeighborsClassifier(algorithm="kd_tree")).fit(X, y)
+    lowfold.save(tmp_path / "p.lowfold", pipeline)
+    with zipfile.ZipFile(tmp_path / "p.lowfold") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    content = json.loads(members["lowfold.json"])
+    change(content["steps"][1][1])
     with zipfile.ZipFile(tmp_path / "f.lowfold", "w") as archive:
         for name, data in {**members, "lowfold.json": json.dumps(content)}.items():
             archive.writestr(name, data)

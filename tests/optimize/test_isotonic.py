@@ -8,7 +8,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from lowfold._core.errors import InvalidInput
 from lowfold.optimize import isotonic
-from lowfold.optimize._isotonic import Ranking
+from lowfold.optimize._isotonic import LONG_RUNS, Ranking
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -57,3 +57,14 @@ def test_primary_ties_fit_at_least_as_well_and_keep_the_order_between_values(see
 def test_distances_in_order_are_their_own_disparities() -> None:
     delta = np.array([5.0, 1.0, 3.0])
     assert Ranking.of(delta, "primary").disparities(delta**2).tolist() == (delta**2).tolist()
+
+
+def test_long_runs_of_equal_dissimilarities_are_fitted_as_by_the_definition() -> None:
+    rng = np.random.default_rng(7)
+    n = LONG_RUNS + 1
+    delta, d = rng.integers(0, 40, size=n).astype(float), rng.random(n) * 1e6
+    order = np.lexsort((d, delta))
+    expected = np.empty(n)
+    expected[order] = isotonic(d[order])
+    assert np.allclose(Ranking.of(delta, "primary").disparities(d), expected, rtol=1e-9)
+    assert (Ranking.of(delta, "primary").disparities(np.zeros(n)) == 0).all()

@@ -18,6 +18,8 @@ from typing import Any, ClassVar, dataclass_transform
 
 from lowfold._core.limits import Limit, Limits
 
+SIMPLE = str | bool | int | float | None  # values that are told from others by how they are written
+ALIKE = 0.8  # share of letters that two names have in common, beyond which one is a slip for the other
 WIDTH = 116  # of the generated docstring: that of the source less its indentation
 
 
@@ -80,6 +82,8 @@ class Declared:
     parameters: ClassVar[Mapping[str, Param]] = {}  # of the constructor
     limits: ClassVar[Limits] = {}
     elsewhere: ClassVar[Mapping[str, str]] = {}  # parameters of another library -> what to write instead
+    elsewhere_values: ClassVar[Mapping[tuple[str, Any], str]] = {}  # and values that parameters of the same name have
+    elsewhere_order: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # and by class, what its constructor took by place
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -148,7 +152,7 @@ def _constructor(cls: type[Declared]) -> Callable[..., None]:
         except TypeError as error:
             known = foreign_words(cls, kwargs)
             if len(args) > 1 or "multiple values" in str(error):
-                known += f"; only {next(iter(cls.parameters))} is given by place, the others by name"
+                known += _by_place(cls, args)
             words = f"{cls.__name__}: {error}{known}"
             raise TypeError(f"{words}; its parameters are {', '.join(cls.parameters)}") from None
         for name, declared in cls.parameters.items():
@@ -161,9 +165,36 @@ def _constructor(cls: type[Declared]) -> Callable[..., None]:
 
 
 def foreign_words(cls: type[Declared], given: Mapping[str, Any]) -> str:
-    """What to write for those names that are parameters of another library; nothing for others."""
-    told = {name: _foreign(cls, name, value) for name, value in given.items() if name not in cls.parameters}
-    return "".join(f"; for {name} use {words}" for name, words in told.items() if words)
+    """What to write for those names and values that are another library's; nothing for others."""
+    unknown = {name: value for name, value in given.items() if name not in cls.parameters}
+    told = {name: _foreign(cls, name, value) or _near(cls, name) for name, value in unknown.items()}
+    refused = (_foreign_value(cls, name, value) for name, value in given.items() if name in cls.parameters)
+    words = [*(f"for {name} use {words}" for name, words in told.items() if words), *filter(None, refused)]
+    return "".join(f"; {word}" for word in words)
+
+
+def _near(cls: type[Declared], name: str) -> str | None:
+    """The parameter of nearly this spelling."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, cls.parameters, n=1, cutoff=ALIKE)
+    return f"{near[0]}=" if near else None
+
+
+def _foreign_value(cls: type[Declared], name: str, value: Any) -> str | None:
+    """What to write for a value that a parameter of the same name has in another library."""
+    if not isinstance(value, SIMPLE) or any(limit.allows(value) for limit in cls.limits[name]):
+        return None
+    return cls.elsewhere_values.get((name, value))
+
+
+def _by_place(cls: type[Declared], args: tuple[Any, ...]) -> str:
+    """What may be given by place, and the names of what came, where another library's order is known."""
+    order = cls.elsewhere_order.get(cls.__name__, ())
+    named = [f"{name}={value!r}" for name, value in zip(order, args, strict=False) if isinstance(value, SIMPLE)]
+    known = len(named) == len(args)
+    written = f": in scikit-learn's order that is {', '.join(named)}" if known else ""
+    return f"; only {next(iter(cls.parameters))} is given by place, the others by name{written}"
 
 
 def _foreign(cls: type[Declared], name: str, value: Any) -> str | None:
@@ -171,10 +202,11 @@ def _foreign(cls: type[Declared], name: str, value: Any) -> str | None:
     answer names a parameter that the class does not have.
     """
     ways = [f"{cls.__name__}.{name}", name]
-    if isinstance(value, str | bool | int | float | None):
+    if isinstance(value, SIMPLE):
         ways = [f"{way}={value!r}" for way in ways] + ways
     told = next((cls.elsewhere[way] for way in ways if way in cls.elsewhere), None)
-    return told if told is not None and set(re.findall(r"(\w+)=", told)) <= set(cls.parameters) else None
+    bare = re.sub(r"\([^()]*\)", "", told or "")  # arguments of a function that the answer calls are its own
+    return told if told is not None and set(re.findall(r"(\w+)=", bare)) <= set(cls.parameters) else None
 
 
 def _documented(doc: str, parameters: Mapping[str, Param]) -> str:

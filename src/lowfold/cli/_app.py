@@ -91,6 +91,8 @@ class Commands(TyperGroup):
         except UsageError:
             if method := _method_called(args[0]):
                 ctx.fail(f"No such command {args[0]!r}: it is a method; try lowfold embed FILE --method {method}")
+            if words := _not_here(args[0]):
+                ctx.fail(words)
             raise
         return name, _with_flags(name, rest) if name in GENERATED else command, rest
 
@@ -104,6 +106,15 @@ def _method_called(word: str) -> str | None:
         return find(word).name
     except InvalidInput:
         return None
+
+
+def _not_here(word: str) -> str | None:
+    """The answer to a method of another package that was typed where a command belongs."""
+    from lowfold._core.names import plain
+    from lowfold.cli._values import in_commands
+    from lowfold.methods._elsewhere import NO_SUCH, NOT_HERE
+
+    return in_commands(word, NO_SUCH.format(name=word)) if plain(word) in map(plain, NOT_HERE) else None
 
 
 app = typer.Typer(

@@ -13,6 +13,7 @@ from typer.core import TyperCommand
 from lowfold._core.errors import InvalidInput
 from lowfold._core.params import foreign_words
 from lowfold.cli._errors import wrong_usage
+from lowfold.cli._values import in_commands
 from lowfold.methods.registry import BY_NAME, find, load
 
 PREFIX = "parameter_"
@@ -86,14 +87,19 @@ def _flags_named(method: str, words: str) -> str:
 
 
 def named_method(words: list[str]) -> str | None:
-    """The method that -m or --method names among the words of a command, where there is one of that name."""
+    """The method that -m or --method names among the words of a command, where there is one of that name.
+
+    Help about a method that is not there is answered like the method itself.
+    """
     for word, following in zip(words, [*words, ""][1:], strict=True):
         flag, _, value = word.partition("=")
         if flag in ("-m", "--method") or (word.startswith("-m") and not word.startswith("--")):
             name = value or (following if word in ("-m", "--method") else word.removeprefix("-m"))
             try:
                 return find(name).name
-            except InvalidInput:
+            except InvalidInput as error:
+                if {"-h", "--help"} & set(words):
+                    wrong_usage(in_commands(name, str(error)))
                 return None
     return None
 

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.names import find_name
+from lowfold._core.params import foreign_words
 from lowfold.cli._errors import wrong_usage
 from lowfold.methods.registry import Entry, find
 
 if TYPE_CHECKING:
     from lowfold._core.limits import Limit
 
+MEASURED = ("umap", "pacmap")  # by `lowfold compare`, where they are installed
+IN_PYTHON = "`lowfold.compare` takes any estimator with fit_transform and measures it beside lowfold's own"
 TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -62,7 +65,13 @@ def find_method(name: str) -> Entry:
     try:
         return find(name)
     except InvalidInput as error:
-        return wrong_usage(str(error))
+        return wrong_usage(in_commands(name, str(error)))
+
+
+def in_commands(name: str, words: str) -> str:
+    """The answer to the name of a method that is not here, with the command that measures it where one does."""
+    measured = f"`lowfold compare FILE --methods {name.lower()},tsne` measures it beside lowfold's own"
+    return words.replace(IN_PYTHON, measured) if name.lower() in MEASURED else words
 
 
 def parameters_for(cls: Any, given: Mapping[str, str]) -> dict[str, Any]:
@@ -71,5 +80,6 @@ def parameters_for(cls: Any, given: Mapping[str, str]) -> dict[str, Any]:
     for name in given:
         if name not in known:
             shown = ", ".join(f"--{key.replace('_', '-')}" for key in known if key != "verbose")
-            wrong_usage(f"{cls.__name__} has no parameter {name!r}; it has {shown}")
+            told = foreign_words(cls, {name: parse_value(given[name])})
+            wrong_usage(f"{cls.__name__} has no parameter {name!r}{told}; it has {shown}")
     return {name: parse_value(text, cls.limits.get(name, ())) for name, text in given.items()}

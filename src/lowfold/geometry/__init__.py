@@ -56,3 +56,12 @@ __all__ = [
     "transport",
     "volume",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Answer the classes of megaman's module of this name."""
+    if name in ("Geometry", "RiemannMetric"):
+        raise ImportError(
+            f"{name} is megaman's and stands for parameters here: `from lowfold import {name}` tells them"
+        )
+    raise AttributeError(f"module 'lowfold.geometry' has no attribute {name!r}")

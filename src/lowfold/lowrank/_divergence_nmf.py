@@ -87,6 +87,11 @@ def divergent_factors(
     return W, H, max_iter
 
 
+def divergence(X: Any, W: Floats, H: Floats, beta: float) -> float:
+    """The root of twice the divergence of W H from X."""
+    return _lowered_to(_Rows.of(X, beta), W, H, (FREE, FREE))
+
+
 def divergent_rows(X: Any, H: Floats, beta: float, *, penalty: Penalty, steps: int, n_jobs: int | None) -> Floats:
     """The coordinates of every row for given parts, by so many updates; each row starts from its own size."""
     total, sums = float(H.sum()), np.asarray(X.sum(axis=1), dtype=np.float64).reshape(-1, 1)

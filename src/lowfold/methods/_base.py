@@ -23,7 +23,7 @@ from lowfold._core.parallel import single_threaded_blas
 from lowfold._core.random import generator
 from lowfold._core.run import Run
 from lowfold.graph._reading import check_range, in_memory, is_precomputed
-from lowfold.methods._elsewhere import VALUES
+from lowfold.methods._elsewhere_parameters import VALUES
 from lowfold.methods._estimator import check_fitted
 from lowfold.methods._fit import Data, Fit
 from lowfold.methods._in_blocks import InBlocks, mapped_rows, never

@@ -114,6 +114,12 @@ class Estimator(Declared):
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
 
+    def __getitem__(self, key: Any) -> NoReturn:
+        """Elsewhere, as in openTSNE, `fit` gives the coordinates themselves."""
+        raise TypeError(
+            f"{type(self).__name__} is a model: its coordinates are embedding_, and fit_transform gives them"
+        )
+
     def __dir__(self) -> list[str]:
         """Names to choose from; without those of a fitted model before there is one."""
         names, fitted = list(super().__dir__()), self.__sklearn_is_fitted__()

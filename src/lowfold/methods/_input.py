@@ -39,6 +39,7 @@ FEWEST_DISTANCES = 4  # points: of fewer, rows of features may well look like di
 ZEROS_LOOKED_AT = 100  # rows of a matrix of distances: half of them tell one of edges from one with repeated points
 TABLES = ("transform", "fit_transform")  # whose answers `set_output` makes tables
 FITTING = ("fit", "fit_transform", "fit_predict")
+MISSING = object()  # stands for an X that was not given
 ANSWERING = (*FITTING, "transform", "inverse_transform", "predict", "score_samples", "score")
 
 
@@ -53,7 +54,10 @@ def _answering(method: Callable[..., Any]) -> Callable[..., Any]:
     """The same method for arrays of either side; `set_output` overrules the kind of the answer."""
 
     @wraps(method)
-    def answering(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+    def answering(self: Any, X: Any = MISSING, *args: Any, **kwargs: Any) -> Any:
+        if X is MISSING:
+            _check_arguments(self, method, kwargs)
+            raise TypeError(f"{type(self).__name__}.{method.__name__}() missing 1 required positional argument: 'X'")
         with told_as_damage(self), refusals_in_words():
             _check_arguments(self, method, kwargs)
             host, back = arrived(X)

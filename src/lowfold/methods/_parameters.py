@@ -11,8 +11,9 @@ from lowfold._core.types import Ints
 from lowfold.graph._search import SEARCHES
 from lowfold.graph._source import AFFINITY, PRECOMPUTED
 from lowfold.methods._alignment_mass import MASSES
-from lowfold.methods._elsewhere import ATTRIBUTES, OF_VALUES, PARAMETERS, PARAMETERS_OF_PEERS
-from lowfold.methods._estimator import Estimator
+from lowfold.methods._elsewhere import ATTRIBUTES
+from lowfold.methods._elsewhere_parameters import BY_PLACE, OF_VALUES, PARAMETERS, PARAMETERS_OF_PEERS, VALUES
+from lowfold.methods._estimator import Estimator, learned
 from lowfold.metrics._table import METRICS
 from lowfold.spectral._solvers import SOLVERS
 
@@ -54,10 +55,14 @@ class Output(Estimator):
     verbose: bool | int = param(False, Flag(), Int(0), "Show the stages and their times on stderr.")
 
     elsewhere: ClassVar[Mapping[str, str]] = {**PARAMETERS_OF_PEERS, **PARAMETERS, **OF_VALUES}
+    elsewhere_values: ClassVar[Mapping[tuple[str, Any], str]] = VALUES
+    elsewhere_order: ClassVar[Mapping[str, tuple[str, ...]]] = BY_PLACE
 
     def __getattr__(self, name: str) -> Any:
         """Called for what is not there: a fitted attribute of scikit-learn's is answered with ours."""
         told = f"; {ATTRIBUTES[name]}" if name in ATTRIBUTES else ""
+        if not told and learned(name) and not self.__sklearn_is_fitted__():
+            told = "; the model is not fitted: call fit first"
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{told}")
 
 

@@ -38,6 +38,9 @@ SKLEARN: Mapping[str, str] = {
 }
 """Class -> module of scikit-learn, of the steps that can be saved."""
 
+TREES = {"kd_tree": "KDTree", "ball_tree": "BallTree"}
+"""How neighbours are found -> the class of the tree, which is made again of the rows that the step keeps."""
+
 Encode = Callable[[Any, str], Any]
 Decode = Callable[[Any], Any]
 
@@ -67,11 +70,18 @@ def _step(name: str, step: Any, encode: Encode, encode_method: Callable[[Any], A
     fitted = {key: value for key, value in vars(step).items() if key not in params}
     if not fitted and kind not in ("Normalizer", "Binarizer"):
         raise InvalidInput(f"step {name!r} is not fitted, so there is nothing to save yet; call fit first")
+    inner = {key: value for key, value in fitted.items() if type(value).__name__ in SKLEARN}
+    data = {key: value for key, value in fitted.items() if key not in inner and not _is_tree(value)}
     return {
         "sklearn": kind,
         "parameters": {key: encode(value, f"{name}.{key}") for key, value in params.items()},
-        "fitted": {key: encode(value, f"{name}.{key}") for key, value in fitted.items()},
+        "fitted": {key: encode(value, f"{name}.{key}") for key, value in data.items()},
+        "inner": {key: _step(f"{name}.{key}", value, encode, encode_method) for key, value in inner.items()},
     }
+
+
+def _is_tree(value: object) -> bool:
+    return type(value).__name__ in TREES.values() and type(value).__module__.startswith("sklearn.")
 
 
 def decoded_pipeline(
@@ -101,11 +111,27 @@ def _made(content: Any, decode: Decode, path: object) -> Any:
         refuse(path, f"holds a step {str(kind)[:50]!r}; known are {', '.join(SKLEARN)}")
     cls = _class(kind)
     step = cls(**{str(key): decode(value) for key, value in content["parameters"].items()})
-    for key, value in content["fitted"].items():
+    fitted = {key: decode(value) for key, value in content["fitted"].items()}
+    fitted |= {key: _made(value, decode, path) for key, value in content.get("inner", {}).items()}
+    for key, value in fitted.items():
         if not key.isidentifier() or key.startswith("__") or hasattr(cls, key):
             refuse(path, f"holds a value {key[:50]!r}, which is no fitted attribute of {kind}")
-        setattr(step, key, decode(value))
+        setattr(step, key, value)
+    if fitted.get("_fit_method") in TREES:
+        _plant(step, path)
     return step
+
+
+def _plant(step: Any, path: object) -> None:
+    """The tree of a step's rows, made as its fit made it."""
+    from sklearn import neighbors
+
+    try:
+        tree = getattr(neighbors, TREES[step._fit_method])
+        metric = {"metric": step.effective_metric_, **step.effective_metric_params_}
+        step._tree = tree(step._fit_X, step.leaf_size, **metric)
+    except (AttributeError, TypeError, ValueError) as error:
+        refuse(path, f"holds rows of {type(step).__name__} of which no tree can be made ({error})")
 
 
 def _class(name: str) -> Any:

@@ -37,15 +37,17 @@ from lowfold.methods._unfolding import (
     with_bridges,
 )
 from lowfold.optimize._loss_formulas import LossValue, spring_loss
-from lowfold.sdp._door import SOLVERS, select_unfolding_solver, unfold
+from lowfold.sdp._door import FLAT, SOLVERS, select_unfolding_solver, unfold
 from lowfold.sdp._program import FORMS, Unfolding, neighbor_pairs, unfolding, variance_bound
 from lowfold.sdp._sdpa import write_sdpa
 from lowfold.sdp._solution import Callback
 
 REG = 1e-3  # ridge of the weights with which a new point is rebuilt from its neighbours, the default of LLE
 # Seconds per pair of springs at low rank, in the middle of ten sets of 147 to 2,000 points on one core: flat sheets
-# took a third, noise and clouds three times as long. From LONG seconds on they are told.
-PER_PAIR, LONG = 6e-4, 10.0
+# took a third, noise and clouds three times as long. In more than FLAT columns K has many dimensions: of 300 to 1,000
+# points images took up to three times CROWDED times that, clouds as much, noise a sixth. The barrier's time is by the
+# cube of the points, the same for images and noise. From LONG seconds on they are told.
+PER_PAIR, CROWDED, PER_CUBE, LONG = 6e-4, 5.0, 2.5e-7, 10.0
 
 
 def _columns(data: Data | Connected) -> int | None:
@@ -99,9 +101,11 @@ def _kept_squares(model: Any) -> Floats:
     return np.asarray(pair_distances(kept, model.pairs_) ** 2)
 
 
-def _tell_time(program: Unfolding) -> None:
-    """Say beforehand that rounds at low rank take long; how many are needed, one to five, they show themselves."""
-    seconds = PER_PAIR * program.m
+def _tell_time(program: Unfolding, solver: str, columns: int | None) -> None:
+    """Say beforehand that a solve takes long; how many rounds are needed, one to ten, they show themselves."""
+    many = columns is not None and columns > FLAT
+    each = PER_CUBE * program.n**3 if solver == "barrier" else PER_PAIR * program.m * (CROWDED if many else 1.0)
+    seconds = each if solver in ("barrier", "lowrank") else 0.0
     if seconds > LONG:
         warn(
             f"MVU of {program.n} points and {program.m} pairs takes about {seconds / 3:.0f} to {3 * seconds:.0f} "
@@ -178,7 +182,7 @@ class MVU(GraphMethod):
         "certificate; the graph-Laplacian form refined at low rank, for thousands of points, whose "
         "gap is reported but not driven to `tol`; Clarabel (extra `sdp`) for a few dozen points. "
         '"auto": "facial" for equalities that leave up to 40 dimensions, else "interior" up to 1,500 '
-        'pairs, "barrier" for springs of up to 600 points in more than 6 columns with 12 pairs or more '
+        'pairs, "barrier" for springs of up to 400 points in more than 6 columns with 12 pairs or more '
         'each, "lowrank" up to 3,000 points, then "factorized". `solver_` records it.',
     )
     tol: float = param(
@@ -205,8 +209,8 @@ class MVU(GraphMethod):
         pairs = neighbor_pairs(data.neighbors)
         pairs, squared = with_bridges(data, pairs, pair_distances(data, pairs) ** 2)
         program = unfolding(data.n, pairs, squared, form=self.constraints, nu=self.nu)  # type: ignore[arg-type]
-        if self.constraints == "slack" and _solver(self, data, program.m) == "lowrank":
-            _tell_time(program)
+        if self.constraints == "slack":
+            _tell_time(program, _solver(self, data, program.m), _columns(data))
         solution = unfold(
             program,
             solver=self.solver,

@@ -28,7 +28,7 @@ from lowfold.graph._types import Neighbors
 from lowfold.lowrank._block_nmf import lowered
 from lowfold.lowrank._block_sums import added, jobs_of
 from lowfold.lowrank._component_count import components_to_compute
-from lowfold.lowrank._divergence_nmf import divergent_factors, divergent_rows
+from lowfold.lowrank._divergence_nmf import divergence, divergent_factors, divergent_rows
 from lowfold.lowrank._nmf import Penalty, gradient_left, nonnegative_factors, swept
 from lowfold.lowrank._nmf_start import nonnegative_start
 from lowfold.lowrank._nonnegative_rows import nonnegative_rows
@@ -73,7 +73,8 @@ class NMF(AllComponents, Seeded, LinearMethod):
     ----------
     embedding_ : array (n, n_components), y >= 0 (natural)
     components_ : array (n_components, D), H >= 0, rows of length 1 without penalties
-    reconstruction_error_ : float, ||X - Y H||_F
+    reconstruction_error_ : float, ||X - Y H||_F; reconstruction_err_ : float, as scikit-learn has it: the root of twice
+    the divergence of `beta_loss`, of squares the same
     n_components_, n_iter_ : int
 
     Examples
@@ -124,9 +125,13 @@ class NMF(AllComponents, Seeded, LinearMethod):
         there = NonnegativeRow(H, self.beta_loss, float(self.alpha_W), float(self.l1_ratio))
         Y = there.rows(X, run, W)
         error = _distance(X, Y, H)
-        if there.plain and self.alpha_H == 0 and steps >= self.max_iter:
+        if steps >= self.max_iter and there.plain and self.alpha_H == 0:
             self._judge(X, Y, H)
-        extra = _attributes(H, error, steps, X.dtype)
+        elif steps >= self.max_iter:
+            self._tell("its loss still fell")
+        beta = _beta(self.beta_loss)
+        lost = error if beta == 2 else divergence(X.csr if isinstance(X, SparseRows) else X, Y, H, beta)
+        extra = _attributes(H, (error, lost), steps, X.dtype)
         return Fit(Y, None, None, there, there, extra)
 
     def _embed_blocks(self, rows: BlockRows, run: Run) -> Fit:
@@ -137,10 +142,10 @@ class NMF(AllComponents, Seeded, LinearMethod):
         with run.stage("nonnegative parts (blocks)"):
             H, steps, left = lowered(rows, H, tol=self.tol, max_iter=self.max_iter)
         if left > AT_REST * self.tol:
-            self._tell(left)
+            self._tell(f"gradient {left:.1g}")
         there = NonnegativeRow(H / _lengths(H)[:, None])
         total, products, squares = rows.fold(_coordinate_sums, added, there, jobs_of(rows, run))
-        extra = _attributes(there.H, float(np.sqrt(squares)), steps, rows.dtype)
+        extra = _attributes(there.H, (float(np.sqrt(squares)),) * 2, steps, rows.dtype)
         normal = normal_map_of(total, products, n, self.normalization)
         return Fit(np.empty((0, len(H))), None, None, there, there, extra, normal=normal, keeps_rows=False)
 
@@ -197,19 +202,13 @@ class NMF(AllComponents, Seeded, LinearMethod):
         YtX = (X.csr.T @ Y).T if isinstance(X, SparseRows) else Y.T @ X
         left = gradient_left(H, Y.T @ Y, YtX)
         if left > AT_REST * self.tol:
-            self._tell(left)
+            self._tell(f"gradient {left:.1g}")
 
-    def _tell(self, left: float) -> None:
+    def _tell(self, sign: str) -> None:
         warn(
-            f"NMF had not come to rest after max_iter = {self.max_iter} steps (gradient {left:.1g}); raise "
-            "max_iter or tol",
+            f"NMF had not come to rest after max_iter = {self.max_iter} steps ({sign}); raise max_iter or tol",
             errors.AccuracyWarning,
         )
-
-    @property
-    def reconstruction_err_(self) -> float:
-        """The same as `reconstruction_error_`."""
-        return float(self.reconstruction_error_)
 
     def _operator(self) -> DenseOperator:
         """The second moments X'X / n."""
@@ -218,11 +217,12 @@ class NMF(AllComponents, Seeded, LinearMethod):
         return DenseOperator(scatter(X, np.zeros(X.shape[1]), divisor=len(X)).dense(), psd=True)
 
 
-def _attributes(H: Floats, error: float, steps: int, dtype: Any) -> dict[str, Any]:
+def _attributes(H: Floats, left: tuple[float, float], steps: int, dtype: Any) -> dict[str, Any]:
     return {
         "components_": H.astype(dtype),
         "n_components_": len(H),
-        "reconstruction_error_": error,
+        "reconstruction_error_": left[0],
+        "reconstruction_err_": left[1],
         "n_iter_": steps,
     }
 

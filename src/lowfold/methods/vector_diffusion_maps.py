@@ -7,6 +7,7 @@ X --graph--> w --local PCA--> O_i --alignment--> O_ij --blocks w_ij O_ij--> S-ba
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from lowfold._core import errors
 from lowfold._core.errors import InvalidInput
+from lowfold._core.jit import SMALL
 from lowfold._core.limits import Choice, Int, Null, Real
 from lowfold._core.operators import SparseOperator
 from lowfold._core.params import param
@@ -165,7 +167,8 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
         d, dims = self._dimension(X, near, pca_scale, run)
         bases = local_pca(X, near, pca_scale, d, run=run).bases
         S = self._connection(graph, bases, scale, run)
-        pairs = largest(S.operator, self._eigenvectors(data.n, d), negligible=ZERO, run=run)
+        found = _by_products(run, data.n, S.operator.n)
+        pairs = largest(S.operator, self._eigenvectors(data.n, d), negligible=ZERO, run=found)
         fields = pairs.vectors.reshape(data.n, d, -1)
         walked = fields * np.sqrt(S.degrees.mean() / S.degrees)[:, None, None]  # those of D^-1 S
         chosen = self._pairs(walked, pairs.values, run)
@@ -285,6 +288,15 @@ class VectorDiffusionMaps(Symmetrized, WeightMethod):
         if not isinstance(self._extend, VectorRow):
             raise InvalidInput("this needs one connected model of all points; fit with on_disconnected='connect'")
         return self._extend
+
+
+def _by_products(run: Run, n: int, rows: int) -> Run:
+    """A run that needs no factor, of few points with many rows: its loops take 8 seconds to compile, products none.
+
+    With loops that are there products take up to twice the time of the whole fit.
+    """
+    few = run.solver == "auto" and run.device == "cpu" and n <= SMALL < rows
+    return replace(run, solver="krylov") if few else run
 
 
 def _wide_enough(graph: Graph, scale: float) -> float:

@@ -38,7 +38,10 @@ from lowfold.sdp._springs import springs
 SOLVERS = ("auto", "facial", "interior", "barrier", "lowrank", "factorized", "clarabel")
 # Of `interior`, whose step factors a matrix of m x m; of `lowrank`, each round of which asks for a certificate.
 INTERIOR_PAIRS, LOWRANK_POINTS = 1_500, 3_000
-BARRIER_POINTS, BARRIER_PAIRS = 600, 12  # pairs per point: many hold data of many dimensions, K then has many too
+# Pairs per point: many hold data of many dimensions, K then has many too. The barrier takes a fourth of the time of the
+# low-rank form on 300 images of digits, a third on 400; on 600 it ends far from the answer, and noise takes it twice as
+# long.
+BARRIER_POINTS, BARRIER_PAIRS = 400, 12
 # Columns of points whose K has few dimensions too, which the low-rank form finds in a few rounds: of 450 normal points
 # in 5 columns it takes a quarter of the barrier's time, of 250 in 8 columns twice as much.
 FLAT = 6
@@ -58,7 +61,7 @@ def select_unfolding_solver(
 
     - a face of up to 40 dimensions: "facial", the program on it (sought for equalities of up to 2,000 points)
     - up to 1,500 pairs: "interior", the dense interior-point method (a step factors an m x m matrix)
-    - slack form of up to 600 points with 12 pairs or more each, unless of up to 6 columns: "barrier", a dual method
+    - slack form of up to 400 points with 12 pairs or more each, unless of up to 6 columns: "barrier", a dual method
       without an m x m matrix
     - up to 3,000 points: "lowrank", with certificate
     - beyond: "factorized", the graph-Laplacian form, refined at fixed rank; its gap is reported, not driven down
