@@ -100,3 +100,25 @@ def test_changed_members_of_pieces(tmp_path: Path) -> None:
     X = np.vstack([points(40), points(40) + 50])
     model = fitted("LaplacianEigenmaps", X, on_disconnected="separate")
     assert failures(model, points(5, seed=3), tmp_path, scalars=True) == []
+
+
+def rewritten(good: Path, change: object) -> Path:
+    """The file with every array of floats changed."""
+    with zipfile.ZipFile(good) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for name, data in members.items():
+        if name.endswith(".npy"):
+            array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+            members[name] = npy(array.astype(change(array.dtype)))  # type: ignore[operator]
+    return written(good.with_suffix(".other"), members)
+
+
+@pytest.mark.parametrize("name", ["PCA", "Isomap", "MetricMDS"])
+def test_a_file_of_another_machine_and_one_of_half_floats(name: str, tmp_path: Path) -> None:
+    X, good = points(), tmp_path / "m.lowfold"
+    model = fitted(name, X)
+    lowfold.save(good, model)
+    other = lowfold.load(rewritten(good, lambda dtype: dtype.newbyteorder(">")))
+    assert np.array_equal(other.transform(X[:5] + 0.01), model.transform(X[:5] + 0.01))
+    with pytest.raises(LowfoldError, match="holds float16, and models hold float32 and float64"):
+        lowfold.load(rewritten(good, lambda dtype: np.float16 if dtype.kind == "f" else dtype))

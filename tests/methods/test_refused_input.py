@@ -59,6 +59,7 @@ def test_samples_without_values_are_refused() -> None:
         lowfold.MultilinearPCA(1).fit(np.empty((9, 0, 2)))
 
 
+@pytest.mark.filterwarnings("ignore:all .* rows of X are the same")
 @pytest.mark.parametrize("size", [1e-300, 5e-324])
 def test_the_smallest_numbers_are_taken_without_a_foreign_word(size: float) -> None:
     assert np.isfinite(lowfold.NMF(1).fit_transform(np.full((9, 3), size))).all()

@@ -133,7 +133,7 @@ def plan(
         model = _model(method, parameters, settings, verbose=False)
         options = reading(read, standardize)
         table = read_inputs(files, label or [], options, model)
-        tell(table.notices, quiet=quiet)
+        tell_table(table, getattr(model, "metric", "euclidean"), by_size=model.by_size, quiet=quiet)
         print(make_plan(table.X, model))
 
 

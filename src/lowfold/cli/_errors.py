@@ -10,6 +10,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
@@ -59,8 +60,9 @@ def guarded(command: Callable[[], Any], args: Sequence[str]) -> int:
             sys.stderr.write(f"{error.format_message()}\n")
             return USAGE
         _trace(args)
+        words = _file_like_a_flag(args) or _advised(_one_line(error.format_message()))
         where = getattr(getattr(error, "ctx", None), "command_path", "lowfold")
-        return _say(f"{_advised(_one_line(error.format_message()))} (see {where} --help)", USAGE)
+        return _say(f"{words} (see {where} --help)", USAGE)
     except MemoryError as error:
         _trace(args)
         return _say(_one_line(error) or "there is not enough memory; try lowfold plan, or another method", USER)
@@ -77,6 +79,12 @@ def _advised(words: str) -> str:
     for typed, answer in MEANT:
         words = re.sub(typed, answer, words)
     return words
+
+
+def _file_like_a_flag(args: Sequence[str]) -> str:
+    """A file whose name begins with a dash is taken for flags."""
+    found = next((word for word in args if len(word) > 1 and word.startswith("-") and Path(word).exists()), None)
+    return "" if found is None else f"{found} is read as an option; name the file as ./{found}"
 
 
 def wrong_usage(words: str) -> NoReturn:

@@ -60,9 +60,9 @@ def locate(
 
     from lowfold.apps.sensor_network import locate as find
     from lowfold.apps.sensor_network import position_error
+    from lowfold.cli._data import refuse_existing
 
-    if out != "-" and Path(out).exists() and not overwrite:
-        raise FileProblem(f"{out} exists; use --overwrite to replace it, or another name")
+    refuse_existing(out, overwrite=overwrite)
     names, matrix = read_distances(file)
     known = {} if anchors is None else read_positions(anchors, names, dimension)
     weight: Any = "auto" if nu is None else nu
@@ -70,7 +70,8 @@ def locate(
     found = find(matrix, known or None, n_components=dimension, relaxation=kind, nu=weight, refine=refine)
     _write(out, names, found.positions)
     if not quiet:
-        count = int(np.isfinite(matrix).sum() - len(names)) // 2
+        known_pairs = np.isfinite(matrix)
+        count = int((known_pairs | known_pairs.T).sum() - len(names)) // 2
         _tell(f"{len(names)} sensors, {count} measured pairs, {len(known)} anchors")
         if truth is not None:
             true = read_positions(truth, names, dimension)
@@ -86,7 +87,9 @@ def read_distances(path: str) -> tuple[list[str], Any]:
 
     rows = _rows(path)
     head, body = (rows[0], rows[1:]) if rows and _is_header(rows[0]) else (None, rows)
-    width = len(body[0]) if body else 0
+    if not body:
+        raise FileProblem(f"{path}: holds a header but no rows; rows of two names and a distance are needed")
+    width = len(body[0])
     if width == 3 and not (len(body) == 3 and head is None):
         names: list[str] = []
         place: dict[str, int] = {}
@@ -133,15 +136,9 @@ def read_positions(path: str, names: list[str], dimension: int) -> dict[int, Any
 
 
 def _rows(path: str) -> list[list[str]]:
-    try:
-        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileProblem(f"{path} cannot be read ({error})") from error
-    stripped = ([cell.strip() for cell in row] for row in csv.reader(text.splitlines()))
-    rows = [row for row in stripped if any(row)]
-    if not rows:
-        raise FileProblem(f"{path} is empty; rows of two names and a distance are needed")
-    return rows
+    from lowfold.datasets._read_table import read_fields
+
+    return [row for row in read_fields(path) if any(row)]
 
 
 def _is_header(row: list[str]) -> bool:

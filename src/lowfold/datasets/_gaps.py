@@ -45,6 +45,10 @@ def with_gaps(table: Table, missing: Missing) -> Table:
     rows = np.asarray(gaps.any(axis=1))
     if not rows.any():
         return table
+    empty = gaps.all(axis=0)
+    if missing != "keep" and len(gaps) > 1 and empty.any() and not are_distances(table.X):
+        name = table.columns[int(np.argmax(empty))]
+        refuse(table.source, f"column {name!r} has no value at all; take it out, or keep it aside with label={name!r}")
     count, (row, column) = int(gaps.sum()), (int(i) for i in np.argwhere(gaps)[0])
     words = f"the first in row {row + 1}, column {table.columns[column]!r}"
     if missing == "error":

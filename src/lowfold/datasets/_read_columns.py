@@ -48,7 +48,8 @@ class Column:
         if self.kind is None:
             value = next((field for field in fields if field.strip().lower() not in MISSING), None)
             if value is not None:
-                self.kind = "number" if as_float(value, self.decimal) is not None else "text"
+                number = as_float(value, self.decimal) is not None and not (_called_id(self.name) and _long(value))
+                self.kind = "number" if number else "text"
         numeric = self.kind == "number"
         self._parts.append(_floats(fields, done, source, self.name, self.decimal) if numeric else fields)
 
@@ -117,7 +118,9 @@ def assemble(
     for j, column in enumerate(columns):
         if column is id_column:
             continue
-        if column.name in wanted:
+        if column.kind is None and column.name == f"x{j + 1}" and column.name not in wanted:
+            notices.append(f"column {j + 1} has neither a name nor values and is left out")
+        elif column.name in wanted:
             labels[column.name] = _as_labels(column)
         elif column.kind == "text":
             labels[column.name] = column.values()
@@ -223,6 +226,16 @@ def _id_column(columns: list[Column], wanted: list[str], ids: bool | str, notice
             notices.append(words)
             return column
     return None
+
+
+def long_ids(names: list[str], X: AnyFloats) -> bool:
+    """Whether a column called id holds whole numbers that no float tells apart: its digits are kept as text."""
+    called = [j for j, name in enumerate(names) if _called_id(name)]
+    return any(bool((np.abs(X[:, j]) >= 2**53).any()) for j in called)
+
+
+def _long(field: str) -> bool:
+    return field.strip().lstrip("+-").isdigit() and abs(int(field)) >= 2**53
 
 
 def _called_id(name: str) -> bool:

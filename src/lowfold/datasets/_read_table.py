@@ -27,7 +27,8 @@ from lowfold._core.types import AnyFloats
 from lowfold.datasets._file_table import Table, numbered
 from lowfold.datasets._gaps import Missing, check_missing_option
 from lowfold.datasets._read_arrow import WORTH, arrow_columns
-from lowfold.datasets._read_columns import COMMA, MISSING, Column, as_float, assemble
+from lowfold.datasets._read_columns import COMMA, Column, assemble, long_ids
+from lowfold.datasets._table_header import is_header, is_number
 from lowfold.datasets._unpack import in_utf8, mark_of, refuse_binary, unpacked
 
 CHUNK = 5000
@@ -60,7 +61,8 @@ def read_table(
     delimiter : one character; None takes the tab for .tsv, else the one of comma, semicolon, tab, | and space that
         splits the first line into most fields.
     header : whether the first line holds names; "auto" says yes when no field in it is a number, and of words and
-        numbers when a word stands over numbers, or when all of its numbers are outside of their columns (wavelengths).
+        numbers when a word stands over numbers, or when all of its numbers are outside of their columns (wavelengths);
+        of numbers alone when they count columns (0, 1, 2) as no row below does, which is told.
     missing : "error" names the first missing value (empty, NA, N/A, NaN, null, None, ?, ., -); "keep" makes it NaN,
         "drop" leaves its row out, "mean" fills in the mean of its column.
     ids : "auto" keeps a column of distinct whole numbers aside that is called id, index and the like, or that is the
@@ -78,13 +80,36 @@ def read_table(
         with _opened(file, text, source) as stream:
             look = _opening(stream, source, delimiter, header, decimal, file)
         numbers = _all_numbers(file, text, look) if look.decimal == "." and not _worth_arrow(file, look) else None
-        if numbers is not None:
+        if numbers is not None and not long_ids(look.names, numbers):
             columns = [Column(name, "number", numbers[:, j]) for j, name in enumerate(look.names)]
         else:
-            columns = _parsed(file, text, source, look, _kept_aside(label, ids))
+            numbers, columns = None, _parsed(file, text, source, look, _kept_aside(label, ids))
     notices = ["decimal commas: 1,5 is read as 1.5"] if look.decimal == "," and decimal == "auto" else []
     notices += [look.told] if look.told else []
     return assemble(columns, source=source, label=label, ids=ids, missing=missing, whole=numbers, notices=notices)
+
+
+def read_fields(path: str | Path, encoding: str | None = None) -> list[list[str]]:
+    """The fields of every row of a text, remarks and blank lines left out, all rows alike; 1,5 as 1.5."""
+    source = "standard input" if str(path) == "-" else str(path)
+    text = _standard_input(encoding) if str(path) == "-" else None
+    with ExitStack() as stack:
+        file = None if text is not None else stack.enter_context(unpacked(existing_file(path), source))
+        file = None if file is None else stack.enter_context(in_utf8(file, encoding, source))
+        with _opened(file, text, source) as stream:
+            look = _opening(stream, source, None, False, "auto", file)
+            stream.seek(0)
+            reader = _reader(_below(stream, look.remarks), look.delimiter)
+            with _csv_errors(reader, source):
+                rows = [[field.strip() for field in row] for row in _filled(reader)]
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(rows[0]):
+            refuse(source, f"row {number} has {len(row)} fields, the first line has {len(rows[0])}; mend that row")
+    return rows if look.decimal == "." else [[_with_point(field) for field in row] for row in rows]
+
+
+def _with_point(field: str) -> str:
+    return field.replace(".", "").replace(",", ".") if COMMA.fullmatch(field) else field
 
 
 @dataclass(frozen=True)
@@ -175,7 +200,8 @@ def _no_text(byte: int, encoding: str | None) -> str:
     """Bytes of other files are hardly ever UTF-8: what a text without the mark was probably written in."""
     if encoding is not None:
         return f"is no text in {encoding!r} (byte {byte:#04x})"
-    return f"is not UTF-8 text (byte {byte:#04x}); a text of Windows or Excel is read with encoding='cp1252'"
+    way = "save it as UTF-8, or read a text of Windows or Excel with encoding='cp1252'"
+    return f"is not UTF-8 text (byte {byte:#04x}); {way}"
 
 
 def _opening(
@@ -211,7 +237,7 @@ def _opening(
     if header == "auto":
         with _csv_errors(reader, source):
             below = [row for row in islice(_filled(reader), FIRST_BELOW) if len(row) == len(first)]
-        named, told = _is_header(first, below, decimal)
+        named, told = is_header(first, below, decimal)
     if named:
         return Look(_unique([field.strip() for field in first]), skipped, remarks, delimiter, decimal, told)
     names = above if remarks and len(above) == len(first) and header == "auto" else None
@@ -238,31 +264,6 @@ def _fields_above(remarks: list[str], delimiter: str) -> list[str]:
 
 def _fields(line: str, delimiter: str) -> list[str]:
     return [field.strip() for field in next(_reader(io.StringIO(line), delimiter, strict=False), [])]
-
-
-def _is_header(first: list[str], below: list[list[str]], decimal: str) -> tuple[bool, str]:
-    """Whether the first line holds names, and what to say of it where it has both words and numbers.
-
-    No number in it: names. Numbers beside words are names, as of wavelengths, where a word stands over numbers, or
-    where every one of them is outside of what its column holds.
-    """
-    number = [is_number(field, decimal) for field in first]
-    numbers = [j for j, yes in enumerate(number) if yes]
-    over = [j for j, yes in enumerate(number) if not yes and first[j].strip().lower() not in MISSING]
-    if not numbers or not over:
-        return not numbers, ""
-    columns = {j: [as_float(row[j], decimal) for row in below] for j in range(len(first))}
-    titles = any(columns[j] and None not in columns[j] for j in over)
-    outside = len(below) > 1 and all(_outside(as_float(first[j], decimal), columns[j]) for j in numbers)
-    shown = ", ".join([*(field.strip() for field in first[:4]), *(["..."] if len(first) > 4 else [])])
-    if titles or outside:
-        return True, f"the first line is read as names ({shown}); header=False reads it as data"
-    return False, f"the first line is read as data ({shown}); header=True takes it as names"
-
-
-def _outside(value: float | None, column: list[float | None]) -> bool:
-    known = [x for x in column if x is not None and x == x]
-    return value is not None and bool(known) and not min(known) <= value <= max(known)
 
 
 def _likely_delimiter(line: str, decimal: str) -> str:
@@ -318,11 +319,6 @@ def _unique(names: list[str]) -> list[str]:
         seen[name] = seen.get(name, 0) + 1
         result.append(name if seen[name] == 1 else f"{name}.{seen[name]}")
     return result
-
-
-def is_number(field: str, decimal: str = ".") -> bool:
-    """Whether the field reads as a number; a missing value does not."""
-    return field.strip().lower() not in MISSING and as_float(field, decimal) is not None
 
 
 def _all_numbers(file: Path | None, text: str | None, look: Look) -> AnyFloats | None:

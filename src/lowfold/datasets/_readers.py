@@ -52,6 +52,7 @@ BY_SUFFIX: dict[str, Callable[..., Table]] = {
     ".tab": read_table,
     ".txt": read_table,
     ".data": read_table,
+    **dict.fromkeys((".dat", ".asc", ""), read_table),
     ".parquet": read_parquet,
     ".pq": read_parquet,
     ".feather": read_feather,
@@ -81,8 +82,8 @@ IDX_NAME = re.compile(r"[.-]idx\d-ubyte(\.gz)?$")
 def read(path: str | Path, *, standardize: str | None = "none", blocks: bool | str = False, **options: Any) -> Table:
     """Read a table, an array, a cube, a folder of images or of texts: the ending of the name says which.
 
-    `options` are those of the reader that is chosen: `read_table` (.csv, .tsv, .txt, .data, also packed as .csv.gz,
-    .bz2 or .xz, "-" for standard input), `read_parquet`, `read_feather`, `read_npy`, `read_npz`, `read_mat`,
+    `options` are those of the reader that is chosen: `read_table` (.csv, .tsv, .txt, .dat, no ending, also packed as
+    .csv.gz, .bz2 or .xz, "-" for standard input), `read_parquet`, `read_feather`, `read_npy`, `read_npz`, `read_mat`,
     `read_market` (.mtx), `read_envi` (.hdr), `read_h5ad`, `read_idx` (.idx, -idx3-ubyte[.gz]), `read_images` and
     `read_documents` (folders). `standardize` is "none", "unit" (every column less its mean, over its standard
     deviation) or "robust" (median and quartiles); `Table.scaling` has what was used. `missing`, for every kind of file,
@@ -154,11 +155,12 @@ def _reader_for(path: str | Path) -> Callable[..., Table]:
     found = BY_SUFFIX.get(kind_of(file))
     if not file.exists():
         refuse(path, "there is no such file")
-    if found is None or (found not in (read_table, read_market) and kind_of(file) != file.suffix.lower()):
-        known = ", ".join(BY_SUFFIX)
+    cube = kind_of(file) in ("", ".dat") and file.with_suffix(".hdr").exists()  # as ENVI names the data of a header
+    if cube or found is None or (found not in (read_table, read_market) and kind_of(file) != file.suffix.lower()):
+        known = ", ".join(filter(None, BY_SUFFIX))
         way = _way_to(file)
         words = (
             f"the ending {file.suffix!r} is not known{way}; known are {known}, and of these texts with .gz, .bz2, .xz"
         )
-        refuse(path, f"{words}; read_table reads any text")
+        refuse(path, f"{words}; a table as text is read under a name that ends in .csv")
     return found

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, issparse
 
 from lowfold._core.brief import brief
 from lowfold._core.errors import InvalidInput, RepairWarning
-from lowfold._core.parallel import row_slices, run_blocks
+from lowfold._core.parallel import block_slices, row_slices, run_blocks
 from lowfold._core.rounding import LARGEST, SMALLEST, UNEVEN
 from lowfold._core.rows import Extent, Rows
 from lowfold._core.sparse_rows import SparseRows, canonical
@@ -176,6 +176,8 @@ def copied(array: Any, given: Any) -> bool:
     return np.may_share_memory(array, np.asarray(given))
 
 
+MIRRORED = 1024  # rows of a matrix that are looked at together
+
 PRECOMPUTED = ("precomputed", "precomputed_squared", "precomputed_similarity")
 NOTHING_MEASURED = (
     "X holds no measured distance between two points: NaN, infinity and what is absent from a sparse matrix are "
@@ -201,7 +203,7 @@ def read_matrix(matrix: Any, kind: str, *, square: bool = True, diagonal: Floats
             raise InvalidInput("precomputed_similarity needs a dense matrix; an absent similarity has no distance")
         if not square:
             raise InvalidInput("new points need distances to the training points, not similarities: s(x, x) is unknown")
-        D = similarity_to_distance(np.asarray(matrix))
+        D = similarity_to_distance(both_ways(np.asarray(matrix)))
         check_distances(D)
         return Pairs(_some_measured(D))
     if kind == AFFINITY:
@@ -214,7 +216,42 @@ def read_matrix(matrix: Any, kind: str, *, square: bool = True, diagonal: Floats
     _refuse_negative(np.fmin.reduce(D, axis=None, initial=0.0), "precomputed distances")
     D = np.sqrt(D) if kind == "precomputed_squared" else D
     check_distances(D)
-    return Pairs(_some_measured(D) if square else D)
+    return Pairs(_without_own(both_ways(_some_measured(D))) if square else D)
+
+
+def both_ways(D: NDArray[Any]) -> NDArray[Any]:
+    """A pair that was measured one way has that value; where one triangle holds nothing but zeros the other counts."""
+    known = np.isfinite(D)
+    one_way = ~known & known.T
+    D = np.where(one_way, D.T, D) if one_way.any() else D
+    above, below = (_holds_some(D, side) for side in ("above", "below"))
+    if above == below:
+        return D
+    side = "above" if above else "below"
+    warn(f"X has values {side} its diagonal alone, and zeros on the other side; they are taken for both", RepairWarning)
+    half = np.triu(D, 1) if above else np.tril(D, -1)
+    both: NDArray[Any] = half + half.T
+    np.fill_diagonal(both, np.diagonal(D))
+    return both
+
+
+def _holds_some(D: NDArray[Any], side: str) -> bool:
+    """Whether a triangle has a value that is known and not 0; a full matrix shows it in its first rows."""
+    for part in block_slices(len(D), MIRRORED):
+        rows = np.triu(D[part], part.start + 1) if side == "above" else np.tril(D[part], part.start - 1)
+        if (np.isfinite(rows) & (rows != 0)).any():
+            return True
+    return False
+
+
+def _without_own(D: NDArray[np.floating]) -> NDArray[np.floating]:
+    """With zeros on the diagonal where it holds nothing, or what distances made of products leave there."""
+    own = np.diagonal(D)
+    told = np.isfinite(own) & (own > UNEVEN * np.max(D, initial=0.0, where=np.isfinite(D)))
+    if own.any() and not told.any():
+        D = D.copy()
+        np.fill_diagonal(D, 0.0)
+    return D
 
 
 def _some_measured(D: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -271,6 +308,8 @@ def _measured(matrix: Any, kind: str, *, square: bool) -> Neighbors:
     values = np.sqrt(values) if kind == "precomputed_squared" else values
     check_distances(values[kept])
     rows, columns, values = rows[kept], A.indices[kept], values[kept]
+    if square and kind != AFFINITY and ((rows < columns).all() or (rows > columns).all()):  # half of a symmetric one
+        rows, columns, values = np.r_[rows, columns], np.r_[columns, rows], np.r_[values, values]
     order = np.lexsort((columns, values, rows))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=A.shape[0]))])
     return Neighbors(indptr, columns[order], values[order], int(A.shape[1]))

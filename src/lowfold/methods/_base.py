@@ -136,7 +136,10 @@ class Method(Output):
         if rows is not None:
             columns = self._n_features_out, self.n_features_in_
             return mapped_rows(rows, self, "inverse_transform", *columns)  # type: ignore[no-any-return]
-        Y, d = np.asarray(X, dtype=np.float64), self._n_features_out
+        try:
+            Y, d = np.asarray(X, dtype=np.float64), self._n_features_out
+        except (TypeError, ValueError):
+            raise InvalidInput("inverse_transform takes a table of numbers, the columns that transform gives") from None
         if Y.ndim != 2 or Y.shape[1] != d:
             raise InvalidInput(f"inverse_transform takes {d} columns, as transform gives; got shape {Y.shape}")
         if not np.isfinite(Y).all():

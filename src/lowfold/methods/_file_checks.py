@@ -20,6 +20,7 @@ import numpy as np
 
 from lowfold._core.errors import FileProblem, LowfoldError
 from lowfold._core.file_words import refuse
+from lowfold._core.rounding import LARGEST as LARGEST_VALUE
 from lowfold._core.sparse_rows import SparseRows
 from lowfold.graph._search import SEARCHES
 from lowfold.graph._source import Blocks, Measured, Pairs, Points, Sheet
@@ -78,6 +79,14 @@ BOUNDS: Mapping[tuple[str, str], str] = {
     ("VectorRow", "pairs"): "e",
 }
 """Whole numbers -> the letter that they stay below; q+ may reach it, P- may be -1 as well; all others are floats."""
+
+ABOVE_ZERO = (
+    ("DiffusionRow", "densities"),
+    ("LandmarkRow", "factors"),
+    ("VectorRow", "degrees"),
+    ("VectorRow", "densities"),
+)
+"""What new points are divided by."""
 
 READ_FROM: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # models that came from a file, and which
 LARGEST = 1e150  # squares of the largest data (1e70) and what is left of them after a division
@@ -187,8 +196,9 @@ def _rows(X: Any, D: int | None, gaps: bool) -> str | None:
     values = X.csr.data if isinstance(X, SparseRows) else X
     if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
         return "the training points are no numbers"
-    if not _in_range(np.nan_to_num(values, posinf=np.inf, neginf=np.inf) if gaps else values):
-        return "the training points have values that are not finite"
+    largest = float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
+    if largest > LARGEST_VALUE or (np.isnan(values).any() and not gaps):
+        return "the training points have values that are not finite, or too large"
     width = prod(X.shape[1:])
     return None if D in (None, X.shape[1], width) else f"the training points have {width} features and the model {D}"
 
@@ -296,6 +306,8 @@ def _arrays(part: Any, known: Mapping[str, int]) -> str | None:
             return f"{field} of {name} is not an array of numbers with {ndim} axes"
         if bound is None and not _in_range(array, endless=field in ENDLESS):
             return f"{field} of {name} has values that are not finite"
+        if (name, field) in ABOVE_ZERO and not (array > 0).all():
+            return f"{field} of {name} has values that are not above 0"
         for letter, side in zip([] if sides == "*" else letters, array.shape, strict=sides != "*"):
             fixed = int(letter) if letter.isdigit() else sizes.setdefault(letter, side)
             if fixed != side or (side < 1 and letter != "h"):

@@ -21,12 +21,17 @@ from lowfold.spectral._types import Eigenpairs
 
 Queries = NDArray[np.floating] | Pairs | Measured
 
+NEEDS_POINTS = (
+    "this needs the points themselves; the input was a matrix of distances or a graph, which Isomap, MetricMDS and "
+    "LaplacianEigenmaps take"
+)
+
 
 def _points(source: Source | None) -> Points:
     if isinstance(source, Blocks):
         raise InvalidInput("this needs the rows in memory, and they are in blocks; fit on X.take(rows) of some of them")
     if not isinstance(source, Points):
-        raise InvalidInput("this needs the points themselves; the input was a matrix of distances or a graph")
+        raise InvalidInput(NEEDS_POINTS)
     return source
 
 

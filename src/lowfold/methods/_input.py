@@ -12,31 +12,38 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from lowfold._core.errors import InvalidInput, RepairWarning
+from lowfold._core.errors import InvalidInput
 from lowfold._core.open_rows import as_rows
 from lowfold._core.parallel import row_slices, run_blocks
 from lowfold._core.sparse_rows import SparseRows, canonical
-from lowfold._core.warn import warn
 from lowfold._cuda import arrived, refusals_in_words
 from lowfold.graph._foreign import is_networkx, known_graph
-from lowfold.graph._networkx import affinity_graph
+from lowfold.graph._networkx import affinities
 from lowfold.graph._reading import check_range, in_memory, is_precomputed
 from lowfold.graph._source import AFFINITY, Measured, Pairs, Points, read_matrix
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.methods._elsewhere import ARGUMENTS
 from lowfold.methods._estimator import in_container, output_kind
 from lowfold.methods._file_checks import told_as_damage
-from lowfold.methods._fit import Data, Queries
+from lowfold.methods._fit import NEEDS_POINTS, Data, Queries
 from lowfold.methods._in_blocks import read_for
+from lowfold.methods._looks_like import (
+    refuse_condensed,
+    refuse_two_orders,
+    tell_affinity,
+    tell_distances,
+    tell_graph,
+    tell_one_point,
+    tell_scales,
+)
 from lowfold.methods._reading_rows import FLOATS, read_rows
 from lowfold.methods._refusals import negative
 from lowfold.metrics._resolve import resolve_metric
-from lowfold.metrics._scales import BY_SIZE, tell_scales_of_fit
+from lowfold.metrics._scales import BY_SIZE
 from lowfold.metrics._sparse import sparse_metric
+from lowfold.metrics._unmapped import tell_function
 
 LARGE = 2**22  # values that are looked at by several threads
-FEWEST_DISTANCES = 4  # points: of fewer, rows of features may well look like distances
-ZEROS_LOOKED_AT = 100  # rows of a matrix of distances: half of them tell one of edges from one with repeated points
 TABLES = ("transform", "fit_transform")  # whose answers `set_output` makes tables
 FITTING = ("fit", "fit_transform", "fit_predict")
 MISSING = object()  # stands for an X that was not given
@@ -104,6 +111,8 @@ def read_points(
         check_range(checked.data[:, None], fitted=fitted)
         return checked  # type: ignore[return-value] # stands for an array
     check_range(np.nan_to_num(checked) if gaps else checked.reshape(len(checked), -1), fitted=fitted)
+    if reset and len(checked) > 1:
+        tell_one_point(checked)
     return np.asarray(checked)
 
 
@@ -146,7 +155,7 @@ class AnySource:
         rows = as_rows(X)
         if rows is not None:
             return Data(read_for(method, rows, metric=metric), labels=labels, kept=kept)
-        X = affinity_graph(X) if is_networkx(X) and metric == AFFINITY else known_graph(X)
+        X = affinities(X) if is_networkx(X) and metric == AFFINITY else known_graph(X)
         if isinstance(X, (Graph, Neighbors)):
             X.check()
             method.n_features_in_ = X.n
@@ -160,10 +169,12 @@ class AnySource:
             return Data(_sparse_points(method, X, metric, self.sparse), labels=labels, kept=kept)
         points = read_points(method, X, reset=True, least=2)
         if metric in BY_SIZE:
-            _tell_scales(method, points)
-        _tell_distances(method, points)
-        params = getattr(method, "metric_params", None)
-        return Data(Points(points, resolve_metric(metric, params, points)), labels=labels, kept=kept)
+            tell_scales(method, points)
+        tell_distances(method, points)
+        resolved = resolve_metric(metric, getattr(method, "metric_params", None), points)
+        if callable(metric):
+            tell_function(resolved.block.keywords["function"], points)  # type: ignore[union-attr]
+        return Data(Points(points, resolved), labels=labels, kept=kept)
 
     def queries(self, method: Any, X: Any) -> Queries:
         trained, metric = method._trained.source, getattr(method, "metric", None)
@@ -200,11 +211,11 @@ class Rows:
         if blocks is not None:
             return Data(read_for(method, blocks, gaps=self.gaps, positive=self.positive, least=self.least))
         if isinstance(known_graph(X), (Graph, Neighbors)):
-            raise InvalidInput("this needs the points themselves; the input was a matrix of distances or a graph")
+            raise InvalidInput(NEEDS_POINTS)
         rows = self.read(method, X, reset=True)
         if not self.nd and not issparse(rows) and isinstance(rows, np.ndarray):
-            _tell_scales(method, rows)
-            _tell_distances(method, rows)
+            tell_scales(method, rows)
+            tell_distances(method, rows)
         empty = np.flatnonzero(np.isnan(rows).all(axis=0)) if self.gaps else np.empty(0)
         if len(empty):
             raise InvalidInput(
@@ -261,34 +272,8 @@ def _sparse_points(method: Any, X: Any, metric: Any, allowed: bool) -> Points:
             "takes sparse ones, or pass X.toarray(). A sparse matrix of distances needs metric='precomputed'"
         )
     rows = SparseRows(csr_array(read_points(method, X, reset=True, least=2, sparse=True)))
-    _tell_graph(rows.csr)
+    tell_graph(rows.csr)
     return Points(rows, sparse_metric(metric))  # type: ignore[arg-type]
-
-
-def _tell_graph(A: csr_array) -> None:
-    """Rows of features are hardly ever square and symmetric, with nothing on the diagonal or negative; graphs are."""
-    if A.shape[0] != A.shape[1] or A.diagonal().any() or A.data.min(initial=0.0) < 0 or (A - csr_array(A.T)).nnz:
-        return
-    warn(
-        "X is a square symmetric sparse matrix without a diagonal, and is read as rows of features; if it is a graph, "
-        f"pass metric='precomputed' (its values are lengths) or metric={AFFINITY!r} (they are weights)",
-        RepairWarning,
-    )
-
-
-def _tell_distances(method: Any, X: NDArray[np.floating]) -> None:
-    """The same of a dense matrix, which is one of distances."""
-    n = len(X)
-    if X.shape != (n, n) or n < FEWEST_DISTANCES or X.diagonal().any() or (X < 0).any() or not np.array_equal(X, X.T):
-        return
-    metric = method.parameters.get("metric")
-    takes = metric is not None and any(limit.allows("precomputed") for limit in metric.limits)
-    way = "pass metric='precomputed'" if takes else "Isomap and ClassicalMDS take them, with metric='precomputed'"
-    warn(
-        f"X is a square symmetric matrix with zeros on its diagonal, and is read as {n} rows of features; if they are "
-        f"distances, {way}",
-        RepairWarning,
-    )
 
 
 def as_trained_rows(method: Any, X: Any, trained: Any) -> Any:
@@ -297,12 +282,6 @@ def as_trained_rows(method: Any, X: Any, trained: Any) -> Any:
         raise InvalidInput(f"X is sparse, but {type(method).__name__} was fitted on dense rows; pass X.toarray()")
     rows = read_points(method, X, reset=False, sparse=True)
     return SparseRows(csr_array(rows))
-
-
-def _tell_scales(method: Any, X: NDArray[np.floating]) -> None:
-    if method.by_size:
-        names = getattr(method, "feature_names_in_", None)
-        tell_scales_of_fit(X, None if names is None else list(names))
 
 
 def _labels(method: Any, y: Any) -> NDArray[Any]:
@@ -321,79 +300,16 @@ def _labels(method: Any, y: Any) -> NDArray[Any]:
 
 def _read_matrix(estimator: Any, X: Any, metric: str, *, reset: bool) -> Pairs | Measured:
     in_memory(X)
-    _tell_condensed(X)
+    refuse_condensed(X)
     if reset:
-        _same_order(X)
+        refuse_two_orders(X)
     checked = read_rows(estimator, X, reset=reset, least=2 if reset else 1, finite=False, sparse=True)
     read = read_matrix(checked, metric, square=reset)
     weights = getattr(estimator, "weights", None)  # a matrix of weights has its largest values there too
     given = isinstance(weights, str) and weights == metric
     if reset and metric in ("precomputed", "precomputed_squared") and not given:
-        _tell_affinity(checked)
+        tell_affinity(checked, read)
     return read
-
-
-def _same_order(X: Any) -> None:
-    """Refuse a table of distances whose columns are named as its rows are, in another order."""
-    if not (hasattr(X, "columns") and hasattr(X, "index")):
-        return
-    rows, columns = list(X.index), list(X.columns)
-    if rows != columns and len(set(rows)) == len(rows) == len(columns) and set(rows) == set(columns):
-        raise InvalidInput(
-            "X has the same names for its rows and its columns, in different orders, and distances stand in one "
-            "order; pass X.loc[X.index, X.index]"
-        )
-
-
-def _tell_condensed(X: Any) -> None:
-    """SciPy's `pdist` gives the half above the diagonal, row after row: n (n - 1) / 2 values."""
-    pairs = len(X) if isinstance(X, np.ndarray) and X.ndim == 1 else 0
-    n = round((1 + np.sqrt(1 + 8 * pairs)) / 2)
-    if pairs > 1 and n * (n - 1) // 2 == pairs:
-        raise InvalidInput(
-            f"X has {pairs} values in one row, as scipy.spatial.distance.pdist gives them of {n} points; pass the "
-            "square matrix, scipy.spatial.distance.squareform(X)"
-        )
-
-
-def _tell_affinity(matrix: Any) -> None:
-    """Distances have zeros on the diagonal; the largest value of every row there is what affinities have."""
-    sparse = hasattr(matrix, "tocsr")
-    diagonal = matrix.diagonal() if sparse else np.diagonal(matrix)
-    diagonal = np.where(np.isfinite(diagonal), diagonal, 0.0)  # NaN and infinity keep a point out of its neighbours
-    if not diagonal.any():
-        if not sparse:
-            _tell_zeros(matrix)
-        return
-    largest = matrix.max(axis=1).toarray().ravel() if sparse else np.fmax.reduce(matrix, axis=1)
-    if (diagonal >= largest).all():
-        warn(
-            "every row's largest value stands on the diagonal: this looks like affinities, not distances; use "
-            f"metric={AFFINITY!r} (LaplacianEigenmaps, SpectralClustering) or metric='precomputed_similarity'",
-            RepairWarning,
-        )
-
-
-def _tell_zeros(D: Any) -> None:
-    """Points at distance 0 have the same distances to all others; ends of what is no edge of a dense graph do not."""
-    rows = np.unique(np.linspace(0, len(D) - 1, min(len(D), ZEROS_LOOKED_AT)).astype(np.int64))
-    zero = D[rows] == 0
-    zero[np.arange(len(rows)), rows] = False
-    some = np.flatnonzero(zero.any(axis=1))
-    if len(some) == 0:
-        return
-    i, j = rows[some], zero[some].argmax(axis=1)
-    apart = np.nan_to_num(np.abs(D[i] - D[j]), nan=0.0, posinf=0.0).max(axis=1)
-    size = np.nan_to_num(D[i], nan=0.0, posinf=0.0).max(axis=1)
-    wrong = np.flatnonzero(apart > size / 2)
-    if 2 * len(wrong) > len(rows):
-        first = wrong[0]
-        warn(
-            f"points {i[first]} and {j[first]} are at distance 0, but their distances to another differ by "
-            f"{apart[first]:.3g}: zeros are distances here; where they mean no edge, pass a sparse matrix, "
-            f"whose absent entries are unmeasured, or metric={AFFINITY!r} (LaplacianEigenmaps, SpectralClustering)",
-            RepairWarning,
-        )
 
 
 def _as_trained(queries: Pairs | Measured, trained: Any) -> Pairs | Measured:

@@ -57,6 +57,10 @@ def _not_two_axes(X: Any) -> None:
         raise InvalidInput("X is None, and a table of numbers is needed, a row for each point")
     if type(X).__name__ == "matrix" and isinstance(X, np.ndarray):
         raise InvalidType("X is an np.matrix, whose products are not those of arrays; pass np.asarray(X)")
+    if type(X).__name__ == "AnnData":
+        raise InvalidType("X is an AnnData object; lowfold.fit_anndata(X, 'pca') fits it in place, or pass X.X")
+    if type(X).__name__ == "Series" and len(X) and np.ndim(first := X.iloc[0] if hasattr(X, "iloc") else X[0]):
+        raise InvalidInput(f"X is a Series of arrays ({type(first).__name__}); pass np.stack(X), a row for each")
     if type(X).__name__ == "Series":
         raise InvalidInput(
             f"X is a Series of {len(X)} values, and a row is a point. Reshape your data: X.to_frame() for {len(X)} "
@@ -109,7 +113,7 @@ def _of_type(X: Any, error: TypeError) -> Exception:
             "kind: X.columns = X.columns.astype(str), or pass X.to_numpy()"
         )
     if "Sparse data was passed" in said:
-        way = "X.toarray()" if issparse(X) else "X.sparse.to_dense()"
+        way = "X.toarray()" if issparse(X) else "X.sparse.to_dense(), or X.sparse.to_coo() to a method of sparse rows"
         return InvalidInput(f"X is sparse, and a dense table is needed here; pass {way}")
     if names := getattr(getattr(X, "dtype", None), "names", None):
         return InvalidType(
@@ -174,10 +178,18 @@ def _where(X: Any, wrong: Callable[[Any], Any]) -> str:
 
 def _text_columns(X: Any, said: str) -> str:
     if hasattr(X, "columns"):
-        text = ", ".join(repr(name) for name in X.columns if not _numeric(X[name]))
+        names = [name for name in X.columns if not _numeric(X[name])]
+        text = ", ".join(map(repr, names))
+        if names and all(_decimal_comma(X[name]) for name in names):
+            return f"X has columns of numbers with a decimal comma: {text}; read them with decimal=','"
         return f"X has columns that are no numbers: {text}; leave them out or encode them"
     text = said.rpartition(": ")[2].removeprefix("np.str_(").removesuffix(")")
     return f"X holds text ({text}), and numbers are needed; leave it out or encode it"
+
+
+def _decimal_comma(column: Any) -> bool:
+    """Whether every value of a column of text is written as 1,5 is."""
+    return all(isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d*,\d+\s*", value) for value in column)
 
 
 def _numeric(column: Any) -> bool:
@@ -226,6 +238,10 @@ def _other_columns(X: Any, said: str) -> str:
     return f"{said.rstrip('.')}: new points have the columns of those fitted (of distances: one to each), in order"
 
 
+def _other_order(X: Any, said: str) -> str:
+    return f"{said.rstrip()}\nX[list(model.feature_names_in_)] is in that order."
+
+
 def _cells(X: Any, said: str) -> str:
     return "X has cells that hold several values, and every cell must be one number; spread them over columns"
 
@@ -251,6 +267,7 @@ TOLD: dict[str, Callable[[Any, str], str]] = {
     "2D input, got": _one_axis,  # the same of a sparse one
     "while a minimum of": _few,
     "features as input": _other_columns,
+    "must be in the same order": _other_order,
     "setting an array element with a sequence": _cells,
     "too large to convert": _too_large,
     "fill value must be 0": _other_fill,

@@ -17,7 +17,7 @@ from lowfold._core.stacks import stacked_svd
 from lowfold._core.types import AnyFloats, Floats
 from lowfold.graph._reading import in_memory
 from lowfold.graph._search import nearest
-from lowfold.graph._source import Pairs, check_distances
+from lowfold.graph._source import Pairs, both_ways, check_distances
 from lowfold.graph._types import Neighbors
 from lowfold.methods._base import Method
 from lowfold.methods._descent import symmetric_dissimilarities
@@ -34,14 +34,14 @@ def read_stack(X: Any, kind: str, *, square: bool) -> AnyFloats:
     in_memory(X)
     try:
         A = np.array(X)
-        if A.dtype.kind == "c":
-            raise InvalidInput("X holds complex numbers, and dissimilarities are real; np.abs(X) has their sizes")
         with np.errstate(over="ignore"):  # long doubles beyond float64 become infinite, and are refused for it
-            A = A if A.dtype == np.float32 else A.astype(np.float64)
+            A = A if A.dtype == np.float32 or A.dtype.kind == "c" else A.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
-            f"X must be an array (matrices, n, n) or a list of n x n matrices of one size, all numbers ({error})"
+            f"X must be an array (matrices, n, n) or a list of n x n matrices of one size, all numbers{_sizes(X)}"
         ) from error
+    if A.dtype.kind == "c":
+        raise InvalidInput("X holds complex numbers, and dissimilarities are real; np.abs(X) has their sizes")
     A = A[None] if A.ndim == 2 else A
     if A.ndim != 3 or A.shape[0] < 1 or A.shape[1] < 1 or (square and A.shape[1] != A.shape[2]):
         raise InvalidInput(f"X must be an array (matrices, n, n) or a list of n x n matrices; got shape {np.shape(X)}")
@@ -50,12 +50,20 @@ def read_stack(X: Any, kind: str, *, square: bool) -> AnyFloats:
     if kind == "precomputed_similarity":
         if not square:
             raise InvalidInput("new points need distances to the training points, not similarities: s(x, x) is unknown")
-        return np.stack([similarity_to_distance(part) for part in A])
+        return np.stack([similarity_to_distance(both_ways(part)) for part in A])
     if (A < 0).any():
         raise InvalidInput(f"distances must be 0 or more, NaN where unmeasured; the smallest is {np.nanmin(A):g}")
     A = np.sqrt(A) if kind == "precomputed_squared" else A
     check_distances(A)
-    return A
+    return np.stack([both_ways(part) for part in A]) if square else A
+
+
+def _sizes(X: Any) -> str:
+    """What came, where it can be told."""
+    if not isinstance(X, (list, tuple)):
+        return f"; got {type(X).__name__}"
+    sizes = dict.fromkeys(str(np.shape(part)) for part in X if hasattr(part, "shape"))
+    return f"; got matrices of shape {', '.join(sizes)}" if len(sizes) > 1 else ""
 
 
 def merge(matrices: Floats, rule: str, weights: Floats | None = None) -> tuple[Floats, Floats]:

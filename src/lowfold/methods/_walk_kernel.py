@@ -19,7 +19,7 @@ from lowfold.graph._neighborhoods import default_neighbors
 from lowfold.graph._radius import within_radius
 from lowfold.graph._reach import common_reach, own_reach, regular_reach
 from lowfold.graph._search import nearest
-from lowfold.graph._source import Blocks, Pairs, Points, Source
+from lowfold.graph._source import Blocks, Measured, Pairs, Points, Source
 from lowfold.graph._types import Graph
 from lowfold.kernels._diffusion import DECAY, LOCAL, SCALES, Profile, common_width, local_scales, std_scale
 from lowfold.methods._fit import Connected
@@ -100,9 +100,9 @@ class WalkKernel:
         return joined_by_weight(near, self._reach_of_threshold(self.profile(near, run).scale), run)
 
     def within_reach(self, near: Connected, run: Run) -> Graph | None:
-        """All pairs nearer than the reach of one of them; what was measured stays where not all was."""
+        """All pairs nearer than the reach of one of them; a sparse matrix is a graph already, and used whole."""
         profile = self.profile(near, run)
-        if profile.local is None or near.source is None:
+        if profile.local is None or near.source is None or isinstance(near.source, Measured):
             return None
         if profile.weights == "variable":
             return joined_within(near.source, common_width(profile.scale), profile.local, run)
@@ -111,6 +111,7 @@ class WalkKernel:
     def query_reach(self, data: Connected, profile: Profile) -> tuple[float | None, Floats | None]:
         """How far a new point looks for its edges, None for its neighbours; and how far every training point does."""
         widened = self.joins == "reach" and profile.local is not None and self._has_all(data)
+        widened = widened and not isinstance(data.source, Measured)
         kth = _reaches(profile) if widened else data.kth_distance
         if self.joins == "all":
             return np.inf, kth

@@ -36,6 +36,7 @@ FORMAT = 1
 TEXT = "lowfold.json"
 # Of one fit, not of the model: the same model gives the same bytes
 PASSING = ("_skl_callbacks", "_history", "_read_from")
+FLOAT_BYTES = (4, 8)
 KINDS = "fiubcU"  # of arrays: numbers, truth values, fixed-width text; never objects
 
 CLASSES: dict[str, str] = {
@@ -300,7 +301,10 @@ class _Reader:
             info = self._archive.getinfo(f"{number}.npy")
             with self._archive.open(info) as stream:
                 array = _npy(stream, info.file_size, f"{self._source}, array {number}", kinds=KINDS)
-            self._arrays[number] = np.array(array, order="K")  # writable, as the arrays of a fresh fit are
+            if array.dtype.kind == "f" and array.dtype.itemsize not in FLOAT_BYTES:
+                refuse(self._source, f"array {number} holds {array.dtype}, and models hold float32 and float64")
+            # writable and in the order of this machine's bytes, as the arrays of a fresh fit are
+            self._arrays[number] = np.array(array, dtype=array.dtype.newbyteorder("="), order="K")
         return self._arrays[number]
 
     def _object(self, kind: str, value: Any, node: dict[str, Any]) -> Any:

@@ -46,6 +46,16 @@ def _one_label_per_matrix(method: Any, data: Data) -> None:
         raise InvalidInput(f"groups must have one label for each of the {m} matrices; got {len(method.groups)}")
 
 
+def _refuse_gaps(D: Floats) -> None:
+    gaps = np.argwhere(~np.isfinite(D) & ~np.eye(len(D), dtype=bool))
+    if len(gaps):
+        i, j = gaps[0]
+        raise InvalidInput(
+            f"points {i} and {j} have a finite dissimilarity in no matrix, and method='classical' needs all pairs: use "
+            "method='metric' or 'nonmetric', which leave them out"
+        )
+
+
 def _merged_loss(model: Any, data: Data, scaled: bool) -> Loss:
     stack = given_stack(data)
     D, counts = merge(stack, model.merge)
@@ -121,6 +131,8 @@ class ReplicatedMDS(Seeded, SeveralMatrices):
 
     def _configuration(self, matrices: Floats, run: Run) -> Fit:
         D, counts = merge(matrices, self.merge)
+        if self.method == "classical":
+            _refuse_gaps(D)
         model = self._model(None if (counts == len(matrices)).all() else counts)
         return model._embed(Data(Pairs(D)), run)
 

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.errors import InvalidInput
+from lowfold._core.errors import InvalidInput, RepairWarning
 from lowfold._core.jit import compiled
-from lowfold._core.rounding import LARGEST
+from lowfold._core.rounding import LARGEST, UNEVEN
 from lowfold._core.types import AnyFloats
+from lowfold._core.warn import warn
 
 TURN = 2 * np.pi
+ASKED = 8  # rows among which a function is tried: 64 calls, next to those of a fit nothing
 
 
 def torus_block(P: AnyFloats, Q: AnyFloats) -> NDArray[np.float64]:
@@ -61,12 +63,35 @@ def callable_block(A: AnyFloats, B: AnyFloats, *, function: Callable[..., Any]) 
         if wrong.any():
             raise _no_distance(values[wrong][0])
         return values
+    A, B = _read_only(A), _read_only(B)
     return np.array([[_called(function, a, b) for b in B] for a in A]).reshape(len(A), len(B))
 
 
 def callable_matched(A: AnyFloats, B: AnyFloats, *, function: Callable[..., Any]) -> NDArray[np.float64]:
     """function(a_i, b_i) of matching rows."""
-    return np.array([_called(function, a, b) for a, b in zip(A, B, strict=True)])
+    return np.array([_called(function, a, b) for a, b in zip(_read_only(A), _read_only(B), strict=True)])
+
+
+def tell_function(function: Callable[..., Any], X: AnyFloats) -> None:
+    """A word where a function of the user gives some rows no distance: none from 0 to itself, or not the same back."""
+    rows = X[np.unique(np.linspace(0, len(X) - 1, min(len(X), ASKED)).astype(np.int64))]
+    D = callable_block(rows, rows, function=function)
+    size, own, uneven = D.max(), np.abs(np.diagonal(D)).max(), np.abs(D - D.T).max()
+    if own > UNEVEN * size:
+        words = f"{own:.3g} between a row and itself, where a distance is 0"
+    elif uneven > UNEVEN * size:
+        i, j = np.unravel_index(np.argmax(np.abs(D - D.T)), D.shape)
+        words = f"{D[i, j]:.3g} from one row to another and {D[j, i]:.3g} back; (f(a, b) + f(b, a)) / 2 is the same"
+    else:
+        return
+    warn(f"metric: the function gives {words}; what comes out may depend on the order of the rows", RepairWarning)
+
+
+def _read_only(rows: AnyFloats) -> AnyFloats:
+    """Rows that a function of the user cannot change, which would change X."""
+    view = rows.view()
+    view.flags.writeable = False
+    return view
 
 
 def _called(function: Callable[..., Any], a: AnyFloats, b: AnyFloats) -> float:
