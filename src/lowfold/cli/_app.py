@@ -110,11 +110,11 @@ def _method_called(word: str) -> str | None:
 
 def _not_here(word: str) -> str | None:
     """The answer to a method of another package that was typed where a command belongs."""
-    from lowfold._core.names import plain
     from lowfold.cli._values import in_commands
-    from lowfold.methods._elsewhere import NO_SUCH, NOT_HERE
+    from lowfold.methods.registry import elsewhere_alone
 
-    return in_commands(word, NO_SUCH.format(name=word)) if plain(word) in map(plain, NOT_HERE) else None
+    words = elsewhere_alone(word)
+    return None if words is None else in_commands(word, words)
 
 
 app = typer.Typer(

@@ -124,10 +124,9 @@ def _made(content: Any, decode: Decode, path: object) -> Any:
 
 def _plant(step: Any, path: object) -> None:
     """The tree of a step's rows, made as its fit made it."""
-    from sklearn import neighbors
-
+    places = importlib.import_module(type(step).__module__.rpartition(".")[0])
     try:
-        tree = getattr(neighbors, TREES[step._fit_method])
+        tree = getattr(places, TREES[step._fit_method])
         metric = {"metric": step.effective_metric_, **step.effective_metric_params_}
         step._tree = tree(step._fit_X, step.leaf_size, **metric)
     except (AttributeError, TypeError, ValueError) as error:

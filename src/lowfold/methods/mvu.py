@@ -44,10 +44,10 @@ from lowfold.sdp._solution import Callback
 
 REG = 1e-3  # ridge of the weights with which a new point is rebuilt from its neighbours, the default of LLE
 # Seconds per pair of springs at low rank, in the middle of ten sets of 147 to 2,000 points on one core: flat sheets
-# took a third, noise and clouds three times as long. In more than FLAT columns K has many dimensions: of 300 to 1,000
-# points images took up to three times CROWDED times that, clouds as much, noise a sixth. The barrier's time is by the
-# cube of the points, the same for images and noise. From LONG seconds on they are told.
-PER_PAIR, CROWDED, PER_CUBE, LONG = 6e-4, 5.0, 2.5e-7, 10.0
+# took a third, noise and clouds three times as long. In more than FLAT columns K has many dimensions: of 600 to 1,000
+# points clouds took CROWDED times that, images two to three times as long, noise a third. The barrier's time goes by
+# the cube of the points, the same for images and noise. From LONG seconds on they are told.
+PER_PAIR, CROWDED, PER_CUBE, LONG = 6e-4, 4.0, 2.5e-7, 10.0
 
 
 def _columns(data: Data | Connected) -> int | None:

@@ -27,9 +27,14 @@ def find(name: str) -> Entry:
     >>> find("laplacian-eigenmaps").name, find("hlle").name
     ('LaplacianEigenmaps', 'HessianLLE')
     """
-    if plain(name) in map(plain, NOT_HERE):
-        raise InvalidInput(NO_SUCH.format(name=name))
+    if words := elsewhere_alone(name):
+        raise InvalidInput(words)
     return BY_NAME[OTHER_NAMES.get(plain(name)) or find_name(name, BY_NAME, "method")]
+
+
+def elsewhere_alone(name: str) -> str | None:
+    """What to say of a method that other packages have and lowfold has not."""
+    return NO_SUCH.format(name=name) if plain(name) in map(plain, NOT_HERE) else None
 
 
 def load(name: str) -> Any:

@@ -38,9 +38,8 @@ from lowfold.sdp._springs import springs
 SOLVERS = ("auto", "facial", "interior", "barrier", "lowrank", "factorized", "clarabel")
 # Of `interior`, whose step factors a matrix of m x m; of `lowrank`, each round of which asks for a certificate.
 INTERIOR_PAIRS, LOWRANK_POINTS = 1_500, 3_000
-# Pairs per point: many hold data of many dimensions, K then has many too. The barrier takes a fourth of the time of the
-# low-rank form on 300 images of digits, a third on 400; on 600 it ends far from the answer, and noise takes it twice as
-# long.
+# Pairs per point: many hold data of many dimensions, K then has many too. The barrier takes half the time of the
+# low-rank form on 300 and 400 images of digits; on 600 it ends far from the answer, and noise takes it longer.
 BARRIER_POINTS, BARRIER_PAIRS = 400, 12
 # Columns of points whose K has few dimensions too, which the low-rank form finds in a few rounds: of 450 normal points
 # in 5 columns it takes a quarter of the barrier's time, of 250 in 8 columns twice as much.
