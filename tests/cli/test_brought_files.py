@@ -105,3 +105,56 @@ def test_a_lazy_frame_is_named() -> None:
     for method in (lowfold.PCA, lowfold.Isomap, lowfold.MetricMDS):
         with pytest.raises(InvalidInput, match=r"pass X.collect\(\)"):
             method(2).fit(LazyFrame())
+
+
+def test_no_result_takes_the_place_of_what_is_read_or_of_another(tmp_path: Path) -> None:
+    table, out = tmp_path / "t.csv", tmp_path / "y.csv"
+    lowfold.datasets.write_table(table, X)
+    before = table.read_bytes()
+    code, text = run("embed", table, "-m", "pca", "-o", tmp_path / "." / "t.csv", "--overwrite")
+    assert code == 1
+    assert "is the file that is read" in text
+    assert table.read_bytes() == before
+    code, text = run("embed", table, "-m", "pca", "-o", out, "--save", out)
+    assert code == 1
+    assert "named for two results" in text
+    assert not out.exists()
+    link = tmp_path / "link.csv"
+    link.symlink_to(tmp_path / "nowhere")
+    code, text = run("embed", table, "-m", "pca", "-o", link)
+    assert code == 1
+    assert "the file exists" in text
+    assert link.is_symlink()
+    for words in (["", "-o", out], [table, "-o", ""]):
+        code, text = run("embed", *words, "-m", "pca")
+        assert code == 1
+        assert "is no name of a file" in text
+
+
+def test_sentences_speak_of_options(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    lowfold.datasets.write_table(table, X * [1, 1, 1e4], ["a", "b", "c"], labels={"name": [f"p{i}" for i in range(40)]})
+    _code, text = run("embed", table, "-m", "supervised-lle")
+    assert "a class of its own for each of the 40 points" in text
+    text = run("plan", table, "-m", "isomap")[1]
+    assert "column 'c' spreads" in text
+    assert "--standardize unit" in text
+    assert "StandardScaler" not in text
+    lowfold.datasets.write_table(tmp_path / "n.csv", X)
+    assert "--label names their column" in run("embed", tmp_path / "n.csv", "-m", "supervised-lle")[1]
+    text = run("embed", tmp_path / "n.csv", "-m", "pca", "--memory", "1")[1]
+    assert "raise the budget with --memory" in text
+    assert "set_config" not in text
+
+
+def test_pairs_of_sensors_in_any_table(tmp_path: Path) -> None:
+    places = np.random.default_rng(1).uniform(size=(6, 2))
+    pairs = [(i, j, np.linalg.norm(places[i] - places[j])) for i in range(6) for j in range(i)]
+    (tmp_path / "p.csv").write_text("".join(f"s{i};s{j};{f'{d:.6f}'.replace('.', ',')}\n" for i, j, d in pairs))
+    code, text = run("locate", tmp_path / "p.csv", "-o", tmp_path / "y.csv")
+    assert code == 0, text
+    assert "15 measured pairs" in text
+    (tmp_path / "r.csv").write_text("a,b,1\na,c\n")
+    assert "row 2 has 2 fields" in run("locate", tmp_path / "r.csv")[1]
+    (tmp_path / "b.csv").write_bytes(b"PAR1\x00\xff")
+    assert "is a Parquet file" in run("locate", tmp_path / "b.csv")[1]

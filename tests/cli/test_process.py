@@ -83,3 +83,16 @@ def test_ctrl_c_ends_with_130_and_leaves_no_file(tmp_path: Path) -> None:
     assert process.wait(50) == 130, rest
     assert rest.rstrip().endswith("lowfold: interrupted")
     assert [path.name for path in tmp_path.iterdir()] == ["roll.csv"]
+
+
+def test_ctrl_c_inside_an_executed_text_keeps_the_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text(
+        "from lowfold.cli import _deaf\n"
+        "try:\n"
+        "    exec('raise KeyboardInterrupt')\n"
+        "except KeyboardInterrupt:\n"
+        "    pass\n"
+        "_deaf(True)\n"
+        "raise SystemExit(130)\n"
+    )
+    assert subprocess.run([sys.executable, "-m", "ends"], cwd=tmp_path, check=False).returncode == 130

@@ -35,3 +35,6 @@ def _deaf(last: bool) -> None:
     """Hear no Ctrl-C any more where only the interpreter's end is left: it would take the exit code and the words."""
     if last:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # Ctrl-C inside a text that some package executes leaves a mark, for which `python -m` would end itself by the
+        # signal, whatever came after; the next text that is executed takes it away.
+        exec("")

@@ -201,7 +201,7 @@ def transform(
 
     out = out or "-"
     with config_context(memory=memory, device=device), told_once(quiet):
-        refuse_existing(out, overwrite=overwrite)
+        refuse_existing(out, overwrite=overwrite, read=[model, *files])
         check_ending(out)
         fitted = _placing(model)
         options = parse_settings(read or [], "--read")

@@ -78,7 +78,7 @@ def compare(
     if out is not None and Path(out).suffix.lower() not in (".html", ".htm"):
         wrong_usage(f"--out is a report and ends in .html; got {out!r}; numbers go to --json")
     with told_once(quiet):
-        refuse_existing(out, json, overwrite=overwrite)
+        refuse_existing(out, json, overwrite=overwrite, read=[file])
         aside = [*(label or []), *(truth or []), *([color] if color is not None else [])]
         matrix = metric.startswith("precomputed")
         table = read_input(file, list(dict.fromkeys(aside)), reading(read, standardize), matrix=matrix)

@@ -61,7 +61,7 @@ def cube(
     if (cluster_map is None) != (clusters is None):
         wrong_usage("--clusters K and --cluster-map FILE belong together")
     with config_context(memory=memory), told_once(quiet):
-        refuse_existing(out, picture, rgb, anomaly, cluster_map, restore, overwrite=overwrite)
+        refuse_existing(out, picture, rgb, anomaly, cluster_map, restore, overwrite=overwrite, read=[file])
         scene = Cube.read(file, bad_bands=bad_bands)
         given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
         features = cube_features(

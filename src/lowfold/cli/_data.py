@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -190,17 +191,25 @@ def carried(table: Any, taken: Sequence[str]) -> dict[str, NDArray[Any]]:
     return found
 
 
-def refuse_existing(*paths: str | None, overwrite: bool) -> None:
-    """Before any work: nothing is overwritten without `--overwrite`, and every target has a folder."""
+def refuse_existing(*paths: str | None, overwrite: bool, read: Sequence[str] = ()) -> None:
+    """Before any work: nothing is overwritten without `--overwrite`, what is `read` never, and every target has a
+    folder and a name of its own.
+    """
+    taken = {Path(path).resolve(): "the file that is read" for path in read if path not in ("", "-")}
     for path in paths:
         if path is None or path == "-":
             continue
+        if not path.strip():
+            raise FileProblem(f"{path!r} is no name of a file")
         target = Path(path)
+        if (what := taken.get(target.resolve())) is not None and not target.is_dir():
+            raise FileProblem(f"{path}: is {what}; choose another name")
+        taken[target.resolve()] = "named for two results"
         if target.is_dir():
             raise FileProblem(f"{path}: is a folder; name a file")
         if target.exists() and not target.is_file():
             raise FileProblem(f"{path}: is no ordinary file; name a file, or write to standard output with --out -")
-        if target.exists() and not overwrite:
+        if os.path.lexists(target) and not overwrite:  # a link that leads nowhere is there too
             raise FileProblem(f"{path}: the file exists; choose another name, or replace it with --overwrite")
         if not target.parent.is_dir():
             raise FileProblem(f"{path}: there is no folder {target.parent}; make it first")

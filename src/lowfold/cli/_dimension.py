@@ -74,7 +74,7 @@ def dimension(
 
     with config_context(memory=memory), told_once(quiet):
         names = estimator_names(method or [])
-        refuse_existing(out, local, overwrite=overwrite)
+        refuse_existing(out, local, overwrite=overwrite, read=[file])
         _check_picture(out)
         matrix = metric.startswith("precomputed")
         table = read_input(file, label or [], reading(read, standardize), matrix=matrix)

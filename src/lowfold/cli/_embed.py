@@ -85,7 +85,7 @@ def embed(
         out = "-"
     with config_context(memory=memory, device=device), told_once(quiet, partial(as_flags, method)):
         model = _model(method, parameters, settings, verbose=verbose or (sys.stderr.isatty() and not quiet))
-        refuse_existing(out, plot, save, overwrite=overwrite)
+        refuse_existing(out, plot, save, overwrite=overwrite, read=files)
         _check_picture(plot)
         check_ending(out)
         options = reading(read, standardize)

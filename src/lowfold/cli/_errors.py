@@ -15,11 +15,12 @@ from typing import Any, NoReturn
 
 import typer
 
-from lowfold._core.errors import InvalidInput, LowfoldError
+from lowfold._core.errors import LowfoldError
 
 OK, USER, USAGE, INTERRUPTED = 0, 1, 2, 130
 # Options of the readers, which a command takes by --read
 READER = "bad_bands|color|decimal|delimiter|encoding|header|ids|missing|points|rep|size|variable"
+NO_CLASSES = "requires y to be passed, but the target y is None"
 # What people type that is meant otherwise here, and the answer to it.
 MEANT = (
     (
@@ -108,6 +109,9 @@ def _say(words: str, code: int) -> int:
 
 def in_options(words: str) -> str:
     """A sentence of a reader in words of the command: missing='drop' as --read missing=drop, label='x' as --label x."""
+    words = words.replace("lowfold.set_config(memory=...) or LOWFOLD_MEMORY", "--memory")
+    words = words.replace("lowfold.set_config(memory=...) or --memory", "--memory")
+    words = words.replace(NO_CLASSES, "needs the classes of the points: --label names their column")
     words = re.sub(r"`datasets\.read\(file, ([^)]*)\)`", r"\1", words)
     words = re.sub(r"(?<![\w.])label=(['\"])(.*?)\1", lambda found: f"--label {shlex.quote(found[2])}", words)
     words = re.sub(r"(?<![\w.])metric='(\w+)'", r"--metric \1", words)
@@ -134,6 +138,6 @@ def told_once(quiet: bool, spoken: Callable[[str], str] = str) -> Iterator[None]
         warnings.showwarning = show
         try:
             yield
-        except InvalidInput as error:
+        except LowfoldError as error:
             error.args = (in_options(spoken(str(error))),)
             raise

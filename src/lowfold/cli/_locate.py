@@ -62,7 +62,7 @@ def locate(
     from lowfold.apps.sensor_network import position_error
     from lowfold.cli._data import refuse_existing
 
-    refuse_existing(out, overwrite=overwrite)
+    refuse_existing(out, overwrite=overwrite, read=[file])
     names, matrix = read_distances(file)
     known = {} if anchors is None else read_positions(anchors, names, dimension)
     weight: Any = "auto" if nu is None else nu

@@ -49,7 +49,7 @@ def order(
     if closed not in CLOSED:
         wrong_usage(f"--closed is auto, yes or no; got {closed!r}")
     with told_once(quiet):
-        refuse_existing(out, picture, overwrite=overwrite)
+        refuse_existing(out, picture, overwrite=overwrite, read=[file])
         table = read_input(file, label or [], reading(read, standardize), matrix=False)
         tell_table(table, metric, quiet=quiet)
         given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
@@ -94,7 +94,7 @@ def reveal(
     from lowfold.cli._values import parse_settings, parse_value
 
     with told_once(quiet):
-        refuse_existing(out, picture, overwrite=overwrite)
+        refuse_existing(out, picture, overwrite=overwrite, read=[file])
         table = read_input(file, label or [], reading(read, standardize), matrix=False)
         tell_table(table, "euclidean", quiet=quiet)
         given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}

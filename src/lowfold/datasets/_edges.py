@@ -32,7 +32,11 @@ def edge_table(table: Table) -> Table:
         X = np.asarray(table.X)
         first, second = X[:, 0], X[:, 1]
         if not (np.isfinite(X[:, :2]).all() and (X[:, :2] == np.round(X[:, :2])).all()):
-            refuse(table.source, "an edge joins two points by their numbers or names; some of these are neither")
+            refuse(
+                table.source,
+                "an edge joins two points by their numbers or names; some of these are neither; a matrix of all pairs "
+                "has a column for each row",
+            )
         first, second = first.astype(np.int64), second.astype(np.int64)
         values = X[:, 2] if X.shape[1] == COLUMNS[1] else np.ones(len(X))
     if not np.isfinite(values).all():

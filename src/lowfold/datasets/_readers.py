@@ -139,6 +139,8 @@ def _way_to(file: Path) -> str:
 def _reader_for(path: str | Path) -> Callable[..., Table]:
     if str(path) == "-":
         return read_table
+    if not str(path).strip():  # of an empty variable of a shell; Path makes the folder one is in of it
+        refuse(repr(str(path)), "is no name of a file")
     file = Path(path)
     try:
         folder = file.is_dir()

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import loops_for
 from lowfold._core.memory import require
-from lowfold._core.parallel import TABLED, block_slices, resolve_jobs, run_blocks
+from lowfold._core.parallel import TABLED, block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold._cuda._device import on_cpu
-from lowfold.graph._search import nearest, safe_range, select_search
+from lowfold.graph._search import ROWS_OF_TREE, nearest, safe_range, select_search
 from lowfold.graph._source import Blocks, Measured, Pairs, Points, Source
 from lowfold.graph._types import Neighbors
 
@@ -127,15 +127,24 @@ def _tree_candidates(F: AnyFloats, G: AnyFloats, reach: Floats, run: Run) -> tup
 
     tree = cKDTree(G.astype(np.float64, copy=False), balanced_tree=False, compact_nodes=False)
     wide = reach * (1 + WIDENED)
-    jobs = resolve_jobs(run.n_jobs)
-    counts = tree.query_ball_point(F, wide, workers=jobs, return_length=True)
+    counts, parts = np.empty(len(F), dtype=np.int64), block_slices(len(F), ROWS_OF_TREE)  # on threads of our own
+
+    def count(i: int) -> None:
+        counts[parts[i]] = tree.query_ball_point(F[parts[i]], wide[parts[i]], return_length=True)
+
+    run_blocks(count, len(parts), n_jobs=run.n_jobs)
     require(PAIR_BYTES * counts.sum(), "the list of pairs within the radius", "use a smaller radius or n_neighbors")
-    rows, columns = [], []
-    for part in block_slices(len(F), 50_000):
-        lists = tree.query_ball_point(F[part], wide[part], workers=jobs, return_sorted=False)
-        rows.append(np.fromiter(chain.from_iterable(lists), dtype=np.int64, count=int(counts[part].sum())))
-        columns.append(np.repeat(np.arange(part.start, part.stop), counts[part]))
-    return np.concatenate(rows), np.concatenate(columns)
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    rows = np.empty(ends[-1], dtype=np.int64)
+
+    def gather(i: int) -> None:
+        part = parts[i]
+        lists = tree.query_ball_point(F[part], wide[part], return_sorted=False)
+        size = int(counts[part].sum())
+        rows[ends[part.start] : ends[part.stop]] = np.fromiter(chain.from_iterable(lists), dtype=np.int64, count=size)
+
+    run_blocks(gather, len(parts), n_jobs=run.n_jobs)
+    return rows, np.repeat(np.arange(len(F)), counts)
 
 
 def _product_candidates(F: AnyFloats, G: AnyFloats, reach: Floats, run: Run) -> tuple[Ints, Ints]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
 from lowfold._core.jit import loops_for
-from lowfold._core.parallel import TABLED, Progress, block_slices, resolve_jobs, run_blocks
+from lowfold._core.parallel import TABLED, Progress, block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.stages import stage_key
 from lowfold._core.types import AnyFloats, Floats, Ints
@@ -32,6 +32,7 @@ TREE_COLUMNS = 12  # up to here a k-d tree beats blocked matrix products on data
 FEW = 1_000  # points and queries up to which products take some ms more than a tree, whose package takes 60 to load
 # Candidates beyond k: ties and rounding are settled among them, and rows they do not settle are searched again.
 SPARE = 8
+ROWS_OF_TREE = 2048  # queries that a thread looks up at a time: some ms, between which Ctrl-C is answered
 LOOPS = "lowfold.graph._search_loops"
 _TILE = 4096  # columns of a product: with 1,024 rows, 32 MB that are read again while they are in the cache
 RECALL = 0.95  # what the approximate search aims at on its sample
@@ -200,8 +201,8 @@ def _tree(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress: 
         open_rows = []
         for part in block_slices(len(rows), 200_000):
             now = rows[part]
-            distance, found = tree.query(Q[now], np.arange(1, width + 1), workers=resolve_jobs(run.n_jobs))
-            certain, exact, items = _settle(F, Q[now], np.asarray(distance), np.asarray(found), own[now], k)
+            distance, found = _in_tree(tree, Q[now], width, run)
+            certain, exact, items = _settle(F, Q[now], distance, found, own[now], k)
             squared[now[certain]], index[now[certain]] = exact, items
             open_rows.append(now[~certain])
             progress(part.stop / len(rows))
@@ -209,6 +210,18 @@ def _tree(F: AnyFloats, Q: AnyFloats, k: int, itself: bool, run: Run, progress: 
     if len(rows):
         squared[rows], index[rows] = exact_rows(F, Q, rows, own, k, run)
     return squared, index, 1.0
+
+
+def _in_tree(tree: Any, Q: AnyFloats, width: int, run: Run) -> tuple[Floats, Ints]:
+    """The nearest `width` of every query, on own threads: SciPy's go on writing after Ctrl-C, into freed memory."""
+    distance, found = np.empty((len(Q), width)), np.empty((len(Q), width), dtype=np.int64)
+    parts, wanted = block_slices(len(Q), ROWS_OF_TREE), np.arange(1, width + 1)
+
+    def work(i: int) -> None:
+        distance[parts[i]], found[parts[i]] = tree.query(Q[parts[i]], wanted)
+
+    run_blocks(work, len(parts), n_jobs=run.n_jobs)
+    return distance, found
 
 
 def _settle(

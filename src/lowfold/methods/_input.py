@@ -31,6 +31,7 @@ from lowfold.methods._looks_like import (
     refuse_condensed,
     refuse_two_orders,
     tell_affinity,
+    tell_classes,
     tell_distances,
     tell_graph,
     tell_one_point,
@@ -292,6 +293,7 @@ def _labels(method: Any, y: Any) -> NDArray[Any]:
         )
     labels = np.asarray(y)
     if labels.ndim == 1:
+        tell_classes(method, labels)
         return labels
     from sklearn.utils.validation import column_or_1d
 

@@ -29,6 +29,16 @@ def tell_one_point(X: NDArray[np.floating]) -> None:
         )
 
 
+def tell_classes(method: Any, labels: NDArray[Any]) -> None:
+    """Names and measurements are no classes: with one for each point none has another of its own."""
+    if len(labels) > 1 and len(np.unique(labels)) == len(labels):
+        warn(
+            f"y has a class of its own for each of the {len(labels)} points, so that {type(method).__name__} learns "
+            "nothing from it; pass classes that several points share",
+            RepairWarning,
+        )
+
+
 def tell_graph(A: csr_array) -> None:
     """Rows of features are hardly ever square and symmetric, with nothing on the diagonal or negative; graphs are."""
     if A.shape[0] != A.shape[1] or A.diagonal().any() or A.data.min(initial=0.0) < 0 or (A - csr_array(A.T)).nnz:
