@@ -66,7 +66,7 @@ CHOSEN_ROUGH = replace(CHOSEN, told=0.11)  # coordinates of reconstruction weigh
 # Eigenvectors of a graph with so many waves are mixed: all coordinates that were lost, and even, were of longer data
 CHOSEN_WAVES = replace(CHOSEN, longest=12.0)
 # Of 44 leading fits of LLE that lost a coordinate, on 315 surfaces, all were told by this or as repeated, of those that
-# were right 40 of 271; on 806 other surfaces 92 of 93, and 84 of 713
+# were right 40 of 271; on 806 other surfaces 92 of 93, and 84 of 713, before `sure` left out those that show their data
 ROUGH_WAY_OUT = "use select='independent', or LTSA, whose coordinates keep lengths"
 LEADING_ROUGH = Doubt(1.3, 0.24, 0.1, 0.25, ROUGH_WAY_OUT, sure=0.05)
 

@@ -57,7 +57,7 @@ def tell_lost(name: str, Y: Floats, data: Connected) -> None:
             f"{name} does not show a part of the data as it is: {share:.0%} of the points lie elsewhere along the data "
             "than the points next to them in the embedding, which is folded there or has lost a direction; use other "
             f"n_neighbors or another method (lowfold.compare tries several), n_components={Y.shape[1] + 1} where the "
-            "data close upon themselves",
+            "data close upon themselves or have more directions",
             DependenceWarning,
         )
 
