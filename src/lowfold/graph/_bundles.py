@@ -30,6 +30,7 @@ from lowfold.graph._search import trim
 from lowfold.graph._types import Graph
 
 LINEARITY = 0.7  # sine of the angle to a local plane above which an edge leaves its sheet, as in LocallyLinearIsomap
+AT_ONCE = 100  # edges whose ends' planes are made together: 65 MB of images of 64 x 64
 BUNDLE = 10  # edges side by side that are not chance: noise and thin places leave up to 6
 
 
@@ -65,6 +66,20 @@ def _steep_or_beside(graph: Graph, edges: Ints, steeply: Mask) -> Mask:
     return np.asarray(steeply | touched[ends].all(axis=1))
 
 
+def rising(graph: Graph, X: AnyFloats, d: int, edges: Ints) -> Mask:
+    """Whether each of some edges rises from the plane of either end, by more than noise does."""
+    pad, d = _nearest_entries(graph), plane_dimension(d, X.shape[1], NEAR)
+    out = np.zeros(len(edges), dtype=bool)
+    for part in block_slices(len(edges), AT_ONCE):
+        ends = ends_of(graph, edges[part])
+        points, places = np.unique(ends, return_inverse=True)
+        places = places.reshape(ends.shape)
+        planes, noise = _noisy_planes(X, pad, points, d)
+        there, back = (_rises(X, a, b, planes, noise, row) for a, b, row in zip(ends.T, ends.T[::-1], places.T))
+        out[part] = there | back
+    return out
+
+
 def largest_bundle(graph: Graph, found: Ints) -> int:
     """The most found entries that hang together, over their ends and edges between these."""
     ends = ends_of(graph, found)
@@ -79,8 +94,7 @@ def largest_bundle(graph: Graph, found: Ints) -> int:
 
 def _rising(graph: Graph, X: AnyFloats, d: int, run: Run) -> Mask:
     """Entries that rise from the plane which the shortest entries of either end span, by more than noise does."""
-    near = graph.neighbors()
-    pad = padded(trim(near, np.minimum(near.counts, NEAR)))
+    pad = _nearest_entries(graph)
     d = plane_dimension(d, X.shape[1], NEAR)
     rise = np.zeros(len(graph.indices))
     parts = block_slices(graph.n, max(1, COPIED // (pad.index.shape[1] * X.shape[1])))
@@ -97,8 +111,13 @@ def _rising(graph: Graph, X: AnyFloats, d: int, run: Run) -> Mask:
     return np.asarray(rise > 0)
 
 
-def _noisy_planes(X: AnyFloats, pad: Padded, part: slice, d: int) -> tuple[Floats, Floats]:
-    """The plane (d, D) of every point that most of its neighbours lie in, and their median height above it."""
+def _nearest_entries(graph: Graph) -> Padded:
+    near = graph.neighbors()
+    return padded(trim(near, np.minimum(near.counts, NEAR)))
+
+
+def _noisy_planes(X: AnyFloats, pad: Padded, part: slice | Ints, d: int) -> tuple[Floats, Floats]:
+    """The plane (d, D) of these points that most of its neighbours lie in, and their median height above it."""
     V = np.subtract(X[pad.index[part]], X[part, None], dtype=np.float64)
     planes, height = robust_planes(V, np.linalg.norm(V, axis=2), pad.real[part], d)
     return np.ascontiguousarray(planes.transpose(0, 2, 1)), medians(height, pad.real[part])
