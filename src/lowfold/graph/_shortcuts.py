@@ -176,6 +176,7 @@ def _doubts(graph: Graph, spared: Floats, run: Run) -> tuple[Mask, Ints, NDArray
 def _confirmed(graph: Graph, found: Ints, X: AnyFloats | None, d: int, run: Run) -> Ints:
     """Those of the found entries that leave the tangent planes, and have a way without all of them, and a long one.
 
+    They rise from the planes farther than noise does: of thousands of noisy edges some look like shortcuts in all else.
     Setting aside all doubtful edges lengthens ways in thin places too; this puts back those that are in order, and over
     those that cross a gap of the sample others may have a short way.
     """
