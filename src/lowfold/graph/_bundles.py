@@ -69,12 +69,12 @@ def _steep_or_beside(graph: Graph, edges: Ints, steeply: Mask) -> Mask:
     return np.asarray(steeply | touched[ends].all(axis=1))
 
 
-def rising(graph: Graph, X: AnyFloats, d: int, edges: Ints) -> Mask:
-    """Whether each of some edges rises from the plane of either end, by more than noise ever does."""
+def rising(graph: Graph, X: AnyFloats, d: int, pairs: Ints) -> Mask:
+    """Whether the line between each pair rises from the plane of either end, by more than noise ever does."""
     pad, d = _nearest_entries(graph), plane_dimension(d, X.shape[1], NEAR)
-    out = np.zeros(len(edges), dtype=bool)
-    for part in block_slices(len(edges), AT_ONCE):
-        ends = ends_of(graph, edges[part])
+    out = np.zeros(len(pairs), dtype=bool)
+    for part in block_slices(len(pairs), AT_ONCE):
+        ends = pairs[part]
         points, places = np.unique(ends, return_inverse=True)
         places = places.reshape(ends.shape)
         planes, noise = _noisy_planes(X, pad, points, d)

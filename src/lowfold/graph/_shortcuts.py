@@ -127,13 +127,13 @@ def crossings(wide: Graph, near: Graph, X: AnyFloats, *, d: int, run: Run) -> tu
     some = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), LONGEST)).astype(np.int64))]
     kept, ends = near_entries(near), ends[some]
     across = ends[longer_way(near, kept, ends, wide.lengths[entries[some]], DETOUR, run)]
-    return int(steep_pairs(near, kept, X, across, d).sum()), len(some)
+    return int((steep_pairs(near, kept, X, across, d) & rising(near, X, d, across)).sum()), len(some)
 
 
 def _rise(graph: Graph, X: AnyFloats, d: int, hints: Ints) -> bool:
     """Whether enough of some of the hints rise as shortcuts do."""
     some = hints[np.unique(np.linspace(0, len(hints) - 1, min(len(hints), LOOKED)).astype(np.int64))]
-    return bool(rising(graph, X, d, some).mean() >= RISEN)
+    return bool(rising(graph, X, d, ends_of(graph, some)).mean() >= RISEN)
 
 
 def _beside(graph: Graph, sure: Mask, long: Ints, others: Ints, tails: NDArray[np.integer], run: Run) -> Ints:
@@ -189,7 +189,7 @@ def _confirmed(graph: Graph, found: Ints, X: AnyFloats | None, d: int, run: Run)
             still = steep(graph, kept, X, found, d)
         if still.all():
             found = within_pieces(graph, kept, found, run)
-            return found if X is None else found[rising(graph, X, d, found)]
+            return found if X is None else found[rising(graph, X, d, ends_of(graph, found))]
         found = found[still]
     return found
 
