@@ -78,6 +78,17 @@ def test_clean_surfaces_have_none(name):
         assert len(find_shortcuts(_neighbors(data.X, 10).union(), data.X)) == 0
 
 
+@pytest.mark.parametrize("seed", [4, 5, 6, 7])
+def test_noisy_sheets_in_many_columns_have_none(seed):
+    """Among thousands of edges some are doubtful, steep and without a short way by noise alone."""
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, np.pi, 3000)
+    sheet = np.column_stack([np.cos(angle), np.sin(angle), rng.uniform(0, 3, 3000)])
+    turned = sheet @ np.linalg.qr(rng.normal(size=(60, 60)))[0][:3]
+    X = turned + 0.0045 * rng.normal(size=turned.shape)
+    assert len(find_shortcuts(_neighbors(X, 10).union(), X)) == 0
+
+
 def test_holes_and_gaps_are_none():
     rng = np.random.default_rng(5)
     flat = rng.random((4000, 2)) * [3, 1]
