@@ -162,10 +162,11 @@ def enlarge(
     """
     from lowfold.graph._radius import within_radius
 
-    if np.ndim(n_neighbors) > 0 or int(n_neighbors) != n_neighbors or n_neighbors < 1:
+    several = np.ndim(n_neighbors) > 0
+    if several or int(n_neighbors) != n_neighbors or n_neighbors < 1:
+        given = f"an array of shape {np.shape(n_neighbors)}" if several else repr(n_neighbors)
         raise InvalidInput(
-            f"n_neighbors of enlarge must be one whole number of at least 1, which grows for all points alike; got "
-            f"{n_neighbors!r}"
+            f"n_neighbors of enlarge must be one whole number of at least 1, which grows for all points alike; got {given}"
         )
     if radius is not None:
         if not radius > 0:
