@@ -166,7 +166,8 @@ def enlarge(
     if several or int(n_neighbors) != n_neighbors or n_neighbors < 1:
         given = f"an array of shape {np.shape(n_neighbors)}" if several else repr(n_neighbors)
         raise InvalidInput(
-            f"n_neighbors of enlarge must be one whole number of at least 1, which grows for all points alike; got {given}"
+            "n_neighbors of enlarge must be one whole number of at least 1, which grows for all points alike; got "
+            f"{given}"
         )
     if radius is not None:
         if not radius > 0:
