@@ -163,7 +163,10 @@ def coordinates() -> Drawn:
     values, V = np.linalg.eigh(model.kernel().dense())
     row("Isomap", "centred geodesics", _apart(V[:, ::-1][:, :2] * np.sqrt(values[::-1][:2]), model.embedding_))
     for name in ("LLE", "HessianLLE", "LTSA"):
-        model = getattr(lowfold, name)(2, n_neighbors=10, normalization="orthonormal", on_shortcut="ignore").fit(X)
+        model = getattr(lowfold, name)(2, n_neighbors=10, normalization="orthonormal", on_shortcut="ignore")
+        with warnings.catch_warnings():  # the matrix is asked for, not what its picture is worth
+            warnings.simplefilter("ignore", lowfold.errors.DependenceWarning)
+            model.fit(X)
         M = np.asarray(model.kernel().dense())
         V = np.linalg.eigh(M)[1][:, 1:3]
         row(name, "alignment matrix, smallest", _apart(V, model.embedding_))
