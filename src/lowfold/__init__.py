@@ -14,11 +14,11 @@ from lowfold._core.config import config_context, get_config, set_config
 from lowfold._core.former import know_former_names
 from lowfold._core.names import plain
 from lowfold._version import __version__ as __version__
-from lowfold.methods._elsewhere import ANSWERS, MODULES, NO_SUCH, NOT_HERE, OTHER_NAMES
+from lowfold.methods._elsewhere import ABSENT_MODULES, ANSWERS, MODULES, NO_SUCH, NOT_HERE, OTHER_NAMES
 from lowfold.methods.registry import BY_NAME, REGISTRY
 from lowfold.methods.registry import load as _load_class
 
-know_former_names({**ANSWERS, **MODULES})
+know_former_names({**ANSWERS, **MODULES, **ABSENT_MODULES})
 
 # Everything but the methods, which the registry lists: name -> module.
 _PLACES = {
@@ -52,8 +52,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(_PLACES[name]), name)
     elif name in ANSWERS:
         raise ImportError(ANSWERS[name])  # seen by `from lowfold import` as well
-    elif name.lower() in map(str.lower, NOT_HERE):
-        raise ImportError(NO_SUCH.format(name=name))
+    elif plain(name) in map(plain, NOT_HERE):
+        raise ImportError(NO_SUCH.format(name=name.strip("_")))  # umap_ is the module of umap
     elif plain(name) in OTHER_NAMES:
         raise ImportError(f"{name} is lowfold.{OTHER_NAMES[plain(name)]}")
     elif places := _folders_with(name):

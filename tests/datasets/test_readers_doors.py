@@ -210,3 +210,27 @@ def test_a_wide_table_is_no_array_for_every_column(tmp_path, monkeypatch) -> Non
     file = tmp_path / "w.csv"
     file.write_text("a,b,c\n1,2,3\n4,5,6\n")
     assert read(file).X.shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("values", "plain"),
+    [
+        (["$8.19", '"-$1,002.50"', "$3"], "8.19"),
+        (["8%", "", "17.5%"], "8"),
+        (['"1,927"', "13", '"12,000"'], "1927"),
+        (["1 234", "12 000", "7 100"], "1234"),
+        (["5 kg", "6.5 kg", "12 kg"], "5"),
+        (["5 kg", "6 lb", "12 kg"], None),
+        (["A12", "A13", "A14"], None),
+        (["2020-01-05", "2020-01-06", "2020-01-07"], None),
+        (["5 kg", "heavy", "7 kg"], None),
+    ],
+)
+def test_numbers_with_marks_are_kept_aside_with_the_way_out(
+    tmp_path: Path, values: list[str], plain: str | None
+) -> None:
+    path = tmp_path / "marked.csv"
+    path.write_text("x,y,marked\n" + "".join(f"{i}.5,{i * i}.25,{value}\n" for i, value in enumerate(values)))
+    (told,) = read(path).notices
+    assert "'marked' is not numeric and is kept aside" in told
+    assert told.endswith(f"write them plainly, as {plain}, to use them as data") == (plain is not None)

@@ -52,6 +52,21 @@ def test_what_is_not_here_is_answered_with_compare() -> None:
             getattr(lowfold, name)
 
 
+def test_modules_of_what_is_not_here_are_answered_too() -> None:
+    for name in ("umap", "umap_", "phate", "parametric_umap"):
+        with pytest.raises(ImportError, match="measures it beside lowfold's own"):
+            importlib.import_module(f"lowfold.{name}")
+    with pytest.raises(ImportError, match=r"no umap; .*compare"):
+        from lowfold import umap_  # noqa: F401
+
+
+def test_a_constructor_of_another_library_is_answered_on_the_class_and_on_a_model() -> None:
+    for asked in (lowfold.DiffusionMaps, lowfold.DiffusionMaps()):
+        assert not hasattr(asked, "from_sklearn")
+        with pytest.raises(AttributeError, match=r"constructor itself, lowfold\.DiffusionMaps"):
+            _ = asked.from_sklearn
+
+
 def test_its_modules_are_answered_with_where_the_names_are() -> None:
     for name in ("manifold", "decomposition", "cluster", "random_projection"):
         with pytest.raises(ImportError, match="stand in lowfold itself"):

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 import lowfold
-from lowfold._core.errors import AccuracyWarning, InvalidInput, SolverFailed
+from lowfold._core.errors import AccuracyWarning, InvalidInput, RepairWarning, SolverFailed
 from lowfold.optimize._neighbor import DenseAffinities, TSNECost
 
 
@@ -131,3 +131,14 @@ def test_a_layout_that_was_the_best_already_is_not_told() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         lowfold.SymmetricSNE(2, init=best, max_iter=60).fit(X)
+
+
+def test_what_is_mended_of_given_distances_is_told_once() -> None:
+    X, _ = blobs(40, seed=7)
+    D = np.linalg.norm(X[:, None] - X[None], axis=2)
+    D[3] *= 1.2
+    for perplexity in (8.0, [5.0, 9.0]):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            lowfold.TSNE(metric="precomputed", perplexity=perplexity, max_iter=60).fit(D)
+        assert [one.category for one in told] == [RepairWarning]

@@ -45,7 +45,7 @@ def classify(
 
     from lowfold.apps import before_after
     from lowfold.cli._data import read_input, reading, tell_table
-    from lowfold.cli._values import parse_settings, parse_value
+    from lowfold.cli._values import parse_given
 
     try:
         dims = [] if n_components is None else [int(part) for part in n_components.split(",")]
@@ -54,7 +54,7 @@ def classify(
     with told_once(quiet):
         table = read_input(file, [label], reading(read, standardize), matrix=False)
         tell_table(table, "euclidean", quiet=quiet)
-        given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
+        given = parse_given(settings, ("method", "n_components", "classifier", "folds", "random_state"))
         classes = table.labels[label]
         dims = dims or [d for d in USUAL if d <= table.X.shape[1]] or [1]
         found = before_after(

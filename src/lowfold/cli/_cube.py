@@ -56,14 +56,14 @@ def cube(
     from lowfold.apps._cube import Cube
     from lowfold.apps.hyperspectral import cube_features
     from lowfold.cli._data import refuse_existing, tell
-    from lowfold.cli._values import parse_settings, parse_value
+    from lowfold.cli._values import parse_given
 
     if (cluster_map is None) != (clusters is None):
         wrong_usage("--clusters K and --cluster-map FILE belong together")
     with config_context(memory=memory), told_once(quiet):
         refuse_existing(out, picture, rgb, anomaly, cluster_map, restore, overwrite=overwrite, read=[file])
         scene = Cube.read(file, bad_bands=bad_bands)
-        given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
+        given = parse_given(settings, ("method", "n_components", "center", "sample", "random_state"))
         features = cube_features(
             scene,
             method,

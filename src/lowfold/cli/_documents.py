@@ -48,13 +48,13 @@ def documents(
 
     from lowfold.apps import embed_documents
     from lowfold.cli._data import refuse_existing, tell, write_output
-    from lowfold.cli._values import parse_settings, parse_value
+    from lowfold.cli._values import parse_given
     from lowfold.datasets._read_text import read_texts
 
     with told_once(quiet):
         refuse_existing(out, plot, overwrite=overwrite)
         names, texts = read_texts(folder)
-        given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
+        given = parse_given(settings, ("method", "n_components", "project", "stem", "max_terms", "random_state"))
         found = embed_documents(
             texts,
             method,

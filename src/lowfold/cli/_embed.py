@@ -142,7 +142,7 @@ def _model(method: str, flags: Mapping[str, str], settings: Sequence[str] | None
     from lowfold._core.limits import check_limits
 
     cls = load(find_method(method).name)
-    given = {**flags, **parse_settings(settings or [], "--set")}
+    given = {**flags, **parse_settings(settings or [], "--set", flags)}
     model = cls(**parameters_for(cls, given))
     if "verbose" in cls.parameters and "verbose" not in given:
         model.set_params(verbose=verbose)

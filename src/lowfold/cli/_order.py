@@ -44,7 +44,7 @@ def order(
     """
     from lowfold.apps import order_collection
     from lowfold.cli._data import carried, read_input, reading, refuse_existing, tell, tell_table, write_output
-    from lowfold.cli._values import parse_settings, parse_value
+    from lowfold.cli._values import parse_given
 
     if closed not in CLOSED:
         wrong_usage(f"--closed is auto, yes or no; got {closed!r}")
@@ -52,7 +52,7 @@ def order(
         refuse_existing(out, picture, overwrite=overwrite, read=[file])
         table = read_input(file, label or [], reading(read, standardize), matrix=False)
         tell_table(table, metric, quiet=quiet)
-        given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
+        given = parse_given(settings, ("method", "closed", "metric"))
         found = order_collection(table.X, method, closed=CLOSED[closed], metric=metric, **given)  # type: ignore[arg-type]
         if picture is not None:
             from lowfold.viz import filmstrip
@@ -91,13 +91,13 @@ def reveal(
 
     from lowfold.apps import reveal as find
     from lowfold.cli._data import carried, read_input, reading, refuse_existing, tell, tell_table, write_output
-    from lowfold.cli._values import parse_settings, parse_value
+    from lowfold.cli._values import parse_given
 
     with told_once(quiet):
         refuse_existing(out, picture, overwrite=overwrite, read=[file])
         table = read_input(file, label or [], reading(read, standardize), matrix=False)
         tell_table(table, "euclidean", quiet=quiet)
-        given = {name: parse_value(text) for name, text in parse_settings(settings or [], "--set").items()}
+        given = parse_given(settings, ("method",))
         names = [name for name in label or [] if table.labels[name].dtype.kind in "fiu"][:2]
         known = np.column_stack([table.labels[name] for name in names]) if names else None
         found = find(table.X, method, known=known, **given)

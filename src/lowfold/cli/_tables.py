@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lowfold.cli._errors import wrong_usage
-from lowfold.cli._values import find_typed, parse_settings, parse_value
+from lowfold.cli._values import find_typed, parse_given
 from lowfold.methods.registry import REGISTRY
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def made(name: str, common: Mapping[str, Any], settings: Sequence[str]) -> Any:
 
     make = SURFACES[find_typed(name, SURFACES, "data set")].make
     known = inspect.signature(make).parameters
-    given = {key: parse_value(text) for key, text in parse_settings(settings, "--set").items()}
+    given = parse_given(settings, common)
     for key in given:
         if key not in known:
             wrong_usage(f"{make.__name__} has no option {key!r}; it has {', '.join(known)}")

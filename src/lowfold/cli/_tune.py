@@ -74,7 +74,8 @@ def tune(
     }
     with told_once(quiet):
         cls = load(find_method(method).name)
-        model = cls(**parameters_for(cls, parse_settings(settings or [], "--set")))
+        said = [name for name, values in candidates.items() if values is not None]
+        model = cls(**parameters_for(cls, parse_settings(settings or [], "--set", said)))
         table = read_input(file, label or [], reading(read, standardize), matrix=is_matrix(model))
         tell_table(table, getattr(model, "metric", "euclidean"), by_size=model.by_size, quiet=quiet)
         y = classes(table, label or [], model, quiet=quiet) if model.__sklearn_tags__().target_tags.required else None

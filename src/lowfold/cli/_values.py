@@ -41,15 +41,28 @@ def parse_value(text: str, limits: Sequence[Limit] = ()) -> Any:
         return text
 
 
-def parse_settings(pairs: Iterable[str], flag: str) -> dict[str, str]:
-    """name=value pairs of a repeated flag; dashes in names are underscores."""
+def parse_settings(pairs: Iterable[str], flag: str, said: Iterable[str] = ()) -> dict[str, str]:
+    """name=value pairs of a repeated flag; dashes in names are underscores. A name is given once, and none of `said`.
+
+    said  names for which the command has a flag of its own that counts
+    """
     found: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
             wrong_usage(f"{flag} takes name=value; got {pair!r}")
-        found[name.strip().replace("-", "_")] = value
+        name = name.strip().replace("-", "_")
+        if name in said:
+            wrong_usage(f"--{name.replace('_', '-')} and {flag} {pair} are the same here; write the flag alone")
+        if name in found and found[name] != value:
+            wrong_usage(f"{flag} gives {name} twice, as {found[name]} and {value}; give it once")
+        found[name] = value
     return found
+
+
+def parse_given(pairs: Iterable[str] | None, said: Iterable[str] = ()) -> dict[str, Any]:
+    """Parameters that --set gives, as values."""
+    return {name: parse_value(text) for name, text in parse_settings(pairs or [], "--set", said).items()}
 
 
 def find_typed(name: str, known: Iterable[str], what: str) -> str:

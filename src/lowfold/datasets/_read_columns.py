@@ -19,6 +19,11 @@ from lowfold.datasets._gaps import Missing, with_gaps
 MISSING = frozenset({"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "?", ".", "-", "--"})
 WORDS_AT_MOST = 1 << 26
 COMMA = re.compile(r"\s*[+-]?(\d+|\d{1,3}(\.\d{3})+)?,\d+([eE][+-]?\d+)?\s*")  # 1,5 and 1.234,5
+# A number with a mark before it or a unit behind, and its thousands apart: $8.19, 8%, 1,927, 1 234, 5 kg
+DRESSED = re.compile(
+    r"(?P<sign>[+-]?)(?P<before>[^\w\s.,+'\"()-]{0,2})\s?"
+    r"(?P<whole>\d{1,3}(?:[ ,'\u00a0\u202f]\d{3})+|\d+)(?P<rest>(?:[.,]\d+)?)\s?(?P<after>[^\d\s()]{0,12})"
+)
 CLASS_NAMES = frozenset(
     {"class", "classes", "label", "labels", "target", "species", "category", "cluster", "group", "gnd"}
 )
@@ -146,7 +151,9 @@ def _why_no_number(columns: list[Column]) -> str:
     if not columns:
         return f"; {way}"
     values = columns[0].values()
-    if len(values) > 1 and as_float(str(values[1]), columns[0].decimal) is not None:
+    if dressed := _dressed(columns[0]):
+        way = dressed.removeprefix("; ")
+    elif len(values) > 1 and as_float(str(values[1]), columns[0].decimal) is not None:
         way = "below the names stands a row of words, as of units: take it out"
     return f": {columns[0].name!r} holds {_shown(columns[0])}; {way}"
 
@@ -155,11 +162,25 @@ def _told_words(columns: list[Column]) -> list[str]:
     """That columns of words are kept aside, each with its first value, which shows why it is no number."""
     if len(columns) <= MANY:
         return [
-            f"column {column.name!r} is not numeric and is kept aside as a label: {_shown(column)}"
+            f"column {column.name!r} is not numeric and is kept aside as a label: {_shown(column)}{_dressed(column)}"
             for column in columns
         ]
     some = ", ".join(f"{column.name!r} ({_shown(column)})" for column in columns[:MANY])
-    return [f"{len(columns)} columns are not numeric and are kept aside as labels: {some}, ..."]
+    like = next((f"; {column.name!r} is one of them{words}" for column in columns if (words := _dressed(column))), "")
+    return [f"{len(columns)} columns are not numeric and are kept aside as labels: {some}, ...{like}"]
+
+
+def _dressed(column: Column) -> str:
+    """What to do about a column of numbers with marks for money, shares, thousands or a unit, the same in all rows."""
+    words = [word.strip() for word in column.values().tolist() if word.strip().lower() not in MISSING]
+    found = [DRESSED.fullmatch(word) for word in words]
+    if len(words) < 2 or None in found:
+        return ""
+    marks = {(one["before"], one["after"]) for one in found if one is not None}
+    if len(marks) > 1 or found[0] is None:
+        return ""
+    plain = found[0]["sign"] + re.sub(r"\D", "", found[0]["whole"]) + found[0]["rest"].replace(",", ".")
+    return f"; it looks like numbers with marks: write them plainly, as {plain}, to use them as data"
 
 
 def _shown(column: Column) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NoReturn
 
 from lowfold._core.names import plain
 
@@ -114,6 +115,12 @@ MODULES: Mapping[str, str] = {
 }
 """Modules of scikit-learn that an import with the name of the library replaced asks for, likewise."""
 
+ABSENT_MODULES: Mapping[str, str] = {
+    name: NO_SUCH.format(name=name.strip("_"))
+    for name in (*map(str.lower, NOT_HERE), "umap_", "parametric_umap", "aligned_umap")
+}
+"""Modules of those packages, likewise."""
+
 PEERS: Mapping[str, str] = {
     "affinity": "openTSNE's affinity.PerplexityBasedNN(X, perplexity=p) is lowfold.TSNE(perplexity=p).fit(X); a matrix "
     "P of your own is TSNE(metric='precomputed_affinity').fit(P)",
@@ -162,6 +169,7 @@ ATTRIBUTES: Mapping[str, str] = {
     "dmap": "it is embedding_",
     "eigenvectors_": "they are the columns of embedding_, times a number each; of DiffusionMaps right_vectors_",
     "epsilon_fitted": "it is scale_",
+    "from_sklearn": "pyDiffMap's from_sklearn(...) is the constructor itself, lowfold.DiffusionMaps(...)",
     "evals": "it is eigenvalues_",
     "evecs": "it is right_vectors_",
     "kernel_matrix_": "operator() is the symmetric matrix whose eigenvectors were found",
@@ -190,3 +198,13 @@ ATTRIBUTES: Mapping[str, str] = {
     "predict": "put a classifier or a clustering behind it, as in make_pipeline(model, KNeighborsClassifier())",
 }
 """Fitted attributes of scikit-learn that have another name here, and what to look at."""
+
+
+class Elsewhere:
+    """A name of a class in another library: whoever asks the class for it is answered, and it is not there."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: object, cls: type) -> NoReturn:
+        raise AttributeError(f"{cls.__name__!r} has no attribute {self.name!r}; {ATTRIBUTES[self.name]}")

@@ -27,6 +27,7 @@ from lowfold.methods._estimator import in_container, output_kind
 from lowfold.methods._file_checks import told_as_damage
 from lowfold.methods._fit import NEEDS_POINTS, Data, Queries
 from lowfold.methods._in_blocks import read_for
+from lowfold.methods._known_rows import with_own
 from lowfold.methods._looks_like import (
     refuse_condensed,
     refuse_two_orders,
@@ -187,7 +188,8 @@ class AnySource:
                 "or on a matrix of distances"
             )
         if is_precomputed(metric):
-            return _as_trained(_read_matrix(method, X, metric, reset=False), trained)
+            read = _read_matrix(method, X, metric, reset=False)
+            return _as_trained(read if metric == AFFINITY else with_own(read, trained), trained)
         if issparse(X) or isinstance(getattr(trained, "X", None), SparseRows):
             return cast("Queries", as_trained_rows(method, X, trained.X))
         return read_points(method, X, reset=False)

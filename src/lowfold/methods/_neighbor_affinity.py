@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,13 @@ def resolve_perplexity(perplexity: Any, n: int) -> Any:
             f"perplexity must be at most n_samples - 1 = {n - 1}, the neighbours that a point has; got {perplexity:g}"
         )
     return float(perplexity)
+
+
+def repaired(data: Data) -> Data:
+    """With given distances made symmetric: P and the start are both made of them, and what was mended is told once."""
+    if not isinstance(data.source, Pairs):
+        return data
+    return replace(data, source=Pairs(symmetric_dissimilarities(data.source.distances)))
 
 
 def squared_rows(data: Data) -> Callable[[slice], Floats]:

@@ -38,6 +38,7 @@ from lowfold.methods._neighbor_affinity import (
     layout_start,
     mean_probabilities,
     neighbor_count,
+    repaired,
     resolve_perplexity,
     spectral_start,
 )
@@ -221,7 +222,7 @@ class NeighborEmbedding(Distances, Seeded, Method):
     checks: ClassVar[tuple[Check, ...]] = (*Method.checks, _distances_given)
 
     def _embed(self, data: Data, run: Run) -> Fit:
-        perplexity = resolve_perplexity(self.perplexity, data.n)
+        perplexity, data = resolve_perplexity(self.perplexity, data.n), repaired(data)
         P = self._affinities(data, perplexity, run)
         first = self._start(data, P, run)
         automatic = self._rate(data.n) * self._schedule(data.n).pace

@@ -32,6 +32,7 @@ from lowfold.kernels._diffusion import (
 from lowfold.methods._base import Check, LearnedMetric
 from lowfold.methods._diffusion_coordinates import all_distances, coordinates, faded
 from lowfold.methods._diffusion_metric import diffusion_distances
+from lowfold.methods._elsewhere import Elsewhere
 from lowfold.methods._fit import Connected, Fit
 from lowfold.methods._graph_method import WeightMethod
 from lowfold.methods._in_blocks import InBlocks
@@ -108,6 +109,7 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
     ((300, 2), True)
     """
 
+    from_sklearn = Elsewhere()
     stages: ClassVar[Stages] = landmark_stages(diffusion_stages, PLACING_WITHIN_REACH)
     in_blocks: ClassVar[InBlocks] = by_neighbors_alone
     loss: ClassVar[Lowered] = Lowered(
