@@ -33,7 +33,7 @@ def with_own(queries: Pairs | Measured, trained: Any) -> Pairs | Measured:
     if not len(asked):
         return queries
     known: dict[int, list[int]] = {}
-    for i in range(trained.n):
+    for i in np.flatnonzero(np.isin(_largest(trained, own=False), _largest(queries)[asked])).tolist():
         known.setdefault(_mark(*_positive(trained, i, own=False)), []).append(i)
     same = np.full(_height(queries), -1)
     for i in asked.tolist():
@@ -94,6 +94,20 @@ def _positive(matrix: Pairs | Measured, i: int, *, own: bool = True) -> tuple[In
         row = matrix.distances[i][place].astype(np.float64)
     kept = (row > 0) & (own | (place != i))
     return place[kept], row[kept]
+
+
+def _largest(matrix: Pairs | Measured, *, own: bool = True) -> Floats:
+    """The largest of the distances that `_positive` gives of every row, 0 without any: few rows share it."""
+    if isinstance(matrix, Pairs):
+        D = np.where(np.isfinite(matrix.distances), matrix.distances, 0.0).astype(np.float64)
+        if not own:
+            np.fill_diagonal(D, 0.0)
+        return np.asarray(D.max(axis=1, initial=0.0))
+    pairs = matrix.pairs
+    rows, out = pairs.rows(), np.zeros(pairs.n)
+    kept = own | (rows != pairs.indices)
+    np.maximum.at(out, rows[kept], pairs.distances[kept])
+    return out
 
 
 def _mark(place: Ints, row: Floats) -> int:
