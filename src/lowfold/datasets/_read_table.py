@@ -12,7 +12,7 @@ import io
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice
@@ -72,11 +72,7 @@ def read_table(
     encoding : of the text, as "cp1252" (Windows, Excel) or "latin-1"; None is UTF-8, or UTF-16 where its mark says so.
     """
     _check_options(delimiter, header, missing, decimal, encoding)
-    source = "standard input" if str(path) == "-" else str(path)
-    text = _standard_input(encoding) if str(path) == "-" else None
-    with ExitStack() as stack:
-        file = None if text is not None else stack.enter_context(unpacked(existing_file(path), source))
-        file = None if file is None else stack.enter_context(in_utf8(file, encoding, source))
+    with _text_of(path, encoding) as (source, file, text):
         with _opened(file, text, source) as stream:
             look = _opening(stream, source, delimiter, header, decimal, file)
         numbers = _all_numbers(file, text, look) if look.decimal == "." and not _worth_arrow(file, look) else None
@@ -91,21 +87,26 @@ def read_table(
 
 def read_fields(path: str | Path, encoding: str | None = None) -> list[list[str]]:
     """The fields of every row of a text, remarks and blank lines left out, all rows alike; 1,5 as 1.5."""
-    source = "standard input" if str(path) == "-" else str(path)
-    text = _standard_input(encoding) if str(path) == "-" else None
-    with ExitStack() as stack:
-        file = None if text is not None else stack.enter_context(unpacked(existing_file(path), source))
-        file = None if file is None else stack.enter_context(in_utf8(file, encoding, source))
-        with _opened(file, text, source) as stream:
-            look = _opening(stream, source, None, False, "auto", file)
-            stream.seek(0)
-            reader = _reader(_below(stream, look.remarks), look.delimiter)
-            with _csv_errors(reader, source):
-                rows = [[field.strip() for field in row] for row in _filled(reader)]
+    with _text_of(path, encoding) as (source, file, text), _opened(file, text, source) as stream:
+        look = _opening(stream, source, None, False, "auto", file)
+        stream.seek(0)
+        reader = _reader(_below(stream, look.remarks), look.delimiter)
+        with _csv_errors(reader, source):
+            rows = [[field.strip() for field in row] for row in _filled(reader)]
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):
             refuse(source, f"row {number} has {len(row)} fields, the first line has {len(rows[0])}; mend that row")
     return rows if look.decimal == "." else [[_with_point(field) for field in row] for row in rows]
+
+
+@contextmanager
+def _text_of(path: str | Path, encoding: str | None) -> Iterator[tuple[str, Path | None, str | None]]:
+    """What errors call it, and the file, unpacked and in UTF-8; or, of standard input, its text."""
+    if str(path) == "-":
+        yield "standard input", None, _standard_input(encoding)
+        return
+    with unpacked(existing_file(path), str(path)) as file, in_utf8(file, encoding, str(path)) as readable:
+        yield str(path), readable, None
 
 
 def _with_point(field: str) -> str:
