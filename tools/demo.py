@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,7 @@ def main() -> None:
     digits = load_digits()
     X, y = digits.data[: given.n], digits.target[: given.n]
     of_digits = compared(X, "digits", methods=wanted or usual_methods(), labels=y, budget=given.budget)
+    of_digits = replace(of_digits, settings={**of_digits.settings, "point_shape": (8, 8)})  # shown at the pointer
     first = written(of_digits, given.out / "digits.html", f"{len(X)} handwritten digits, 8 x 8 pixels")
 
     roll = lowfold.datasets.swiss_roll(1500, random_state=0)
