@@ -89,6 +89,26 @@ def test_warmup_compiles_a_method() -> None:
     assert "compiled in" in text
 
 
+def test_ctrl_c_of_warmup_is_the_systems_while_it_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+
+    def compiling(names: object, report: object) -> float:
+        seen.append(signal.getsignal(signal.SIGINT))
+        return 0.0
+
+    monkeypatch.setattr("lowfold.methods.warmup.warmup", compiling)
+    former = signal.getsignal(signal.SIGINT)
+    own = lambda number, frame: None  # noqa: E731
+    for handler in (signal.default_int_handler, own):
+        signal.signal(signal.SIGINT, handler)
+        try:
+            run("warmup", "pca")
+            assert signal.getsignal(signal.SIGINT) is handler
+        finally:
+            signal.signal(signal.SIGINT, former)
+    assert seen == [signal.SIG_DFL, own]
+
+
 def test_compiling_is_a_line_of_its_own(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     from lowfold._core import jit
     from lowfold._core.run import Run

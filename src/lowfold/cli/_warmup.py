@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -34,5 +38,23 @@ def warmup(
     def report(name: str, seconds: float) -> Any:
         tell([f"{name}: {seconds:.1f} s"], quiet=quiet)
 
-    took = compile_all(names, report=report)
+    with _ended_by_ctrl_c():
+        took = compile_all(names, report=report)
     tell([f"compiled in {took:.1f} s; kept in {cache_dir()}"], quiet=quiet)
+
+
+@contextlib.contextmanager
+def _ended_by_ctrl_c() -> Iterator[None]:
+    """Let the system end the process: Python would hear of Ctrl-C when LLVM is done with a loop, after seconds.
+
+    Nothing is lost: Numba keeps a loop by renaming a file that is whole. A host that has a handler of its own keeps it.
+    """
+    former = signal.getsignal(signal.SIGINT)
+    ours = former is signal.default_int_handler and threading.current_thread() is threading.main_thread()
+    if ours:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, former)
