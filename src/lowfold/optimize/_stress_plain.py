@@ -36,19 +36,29 @@ def unit_strip(
     out += np.einsum("jt,kjt->kt", ratio, gap)
 
 
+def _indices(i: Ends, j: Ends) -> tuple[Ends, Ends]:
+    """The ends as NumPy counts: it would turn shorter numbers into these in each of four to eight gathers."""
+    return i.astype(np.intp, copy=False), j.astype(np.intp, copy=False)
+
+
 def edge_distances(i: Ends, j: Ends, p: float, Y: Floats, out: Floats) -> None:
     """Euclidean distances of the ends of edges; p is 2."""
+    i, j = _indices(i, j)
     out[:] = 0.0
     for y in np.ascontiguousarray(Y.T):
-        gap = y[i] - y[j]
+        gap = y[i]
+        gap -= y[j]
         out += np.multiply(gap, gap, out=gap)
     np.sqrt(out, out=out)
 
 
 def edge_pull(i: Ends, j: Ends, ratio: Floats, Y: Floats, out: Floats) -> None:
     """ratio_e (y_i - y_j) added at i and taken off at j."""
+    i, j = _indices(i, j)
     for k, y in enumerate(np.ascontiguousarray(Y.T)):
-        pull = ratio * (y[i] - y[j])
+        pull = y[i]
+        pull -= y[j]
+        pull *= ratio
         out[:, k] += np.bincount(i, pull, len(y)) - np.bincount(j, pull, len(y))
 
 
