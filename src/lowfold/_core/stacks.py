@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lowfold._core.errors import SolverFailed
 from lowfold._core.parallel import STACKED, block_slices
-from lowfold._core.types import AnyInts, Floats, Ints
+from lowfold._core.types import AnyFloats, AnyInts, Floats, Ints
 
 
 def equal_rows(counts: AnyInts, cost: int, *, numbers: int = STACKED) -> Iterator[tuple[Ints, int]]:
@@ -54,3 +54,10 @@ def singular_values(A: NDArray[np.floating]) -> Floats:
         return np.asarray(np.linalg.svd(A, compute_uv=False))
     except np.linalg.LinAlgError as error:
         raise SolverFailed(f"a small SVD did not converge ({error}); look for huge or tiny values") from error
+
+
+def spokes(X: AnyFloats, index: NDArray[np.integer], centres: AnyFloats) -> Floats:
+    """x_j - c_i, (m, k, D), in float64, of the rows `index` (m, k) and a centre for each m; copied once."""
+    V = X[index].astype(np.float64, copy=False)
+    V -= centres[:, None, :]
+    return np.asarray(V)

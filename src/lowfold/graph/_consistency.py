@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lowfold._core.stacks import equal_rows, singular_values, stacked_svd
+from lowfold._core.stacks import equal_rows, singular_values, spokes, stacked_svd
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._components import components
 from lowfold.graph._source import Points
@@ -66,7 +66,7 @@ def tangent_bases(points: Points, neighbors: Neighbors, d: int) -> NDArray[np.fl
 def _spokes(points: Points, neighbors: Neighbors, rows: Ints, k: int) -> Floats:
     """x_j - x_i, (m, k, D), of the k nearest of each row."""
     index = neighbors.indices[neighbors.indptr[rows][:, None] + np.arange(k)]
-    return np.asarray(points.X[index].astype(np.float64) - points.X[rows].astype(np.float64)[:, None])
+    return spokes(points.X, index, points.X[rows])
 
 
 def shortcut_edges(points: Points, neighbors: Neighbors, n_components: int = 2, *, factor: float = 1.0) -> Ints:

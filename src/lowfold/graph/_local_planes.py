@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lowfold._core.parallel import STACKED, block_slices, run_blocks
 from lowfold._core.rounding import ROUNDING
 from lowfold._core.run import Run
-from lowfold._core.stacks import stacked_eigh, stacked_svd
+from lowfold._core.stacks import spokes, stacked_eigh, stacked_svd
 from lowfold._core.types import AnyFloats, Floats
 from lowfold.graph._types import Neighbors
 
@@ -134,7 +134,7 @@ def linear_neighbors(
     parts = block_slices(m, max(1, STACKED // (pad.index.shape[1] * D)))
 
     def differences(part: slice) -> Floats:
-        return X[pad.index[part]].astype(np.float64) - X[part].astype(np.float64)[:, None, :]
+        return spokes(X, pad.index[part], X[part])
 
     def too_high(height: Floats, level: Floats, part: slice) -> NDArray[np.bool_]:
         return (height > linearity * lengths[part]) & (height > ABOVE * level)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,10 @@ from lowfold.metrics._metric import Metric
 from lowfold.metrics._sparse import sparse_metric
 
 Points64 = NDArray[np.floating]
+
+# Rows of so many times more columns than there are rows are turned into a basis of their own, once: patches and planes
+# are then taken from rows of n numbers. Of more rows, or numbers, the basis takes longer than it saves.
+WIDE, WIDE_ROWS, WIDE_NUMBERS = 2, 1_000, 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +55,20 @@ class Points:
             raise InvalidInput(f"metric {self.metric.name!r} is not Euclidean after a map")
         X = self.X if X is None else X
         return np.ascontiguousarray(self.metric.feature_map(X if X.dtype.kind == "f" else X.astype(np.float64)))
+
+    @cached_property
+    def turned(self) -> Points64:
+        """`features()`; of few rows with many columns as many numbers as there are rows, with the same inner products.
+
+        By Householder reflections, whose error in a row goes by that row's length. Equal rows stay equal.
+        """
+        F = self.features()
+        n, D = F.shape
+        if n > WIDE_ROWS or WIDE * n > D or n * D > WIDE_NUMBERS:
+            return F
+        R = np.ascontiguousarray(np.asarray(np.linalg.qr(F.T.astype(np.float64), mode="r")).T)
+        first: dict[bytes, int] = {}
+        return R[[first.setdefault(row.tobytes(), i) for i, row in enumerate(F)]]
 
     def owned(self, given: Any, n_jobs: int | None = None) -> Points:
         """With rows of its own where they are the caller's array, which may change; a memory map stays one."""
@@ -114,7 +133,7 @@ def euclidean_rows(source: object) -> Points64 | None:
     """Rows whose Euclidean distances are those of the source; None where there are none."""
     if not isinstance(source, Points) or source.metric.feature_map is None or source.metric.finish is not None:
         return None
-    return source.X if source.metric.name == "euclidean" else source.features()
+    return source.turned
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from lowfold._core.operators import SparseOperator
 from lowfold._core.parallel import STACKED, block_slices, run_blocks
 from lowfold._core.rounding import NO_DIVISOR, ROUNDING
 from lowfold._core.run import Run
-from lowfold._core.stacks import stacked_svd
+from lowfold._core.stacks import spokes, stacked_svd
 from lowfold._core.types import Floats, Ints
 from lowfold._cuda._device import without_twin
 from lowfold.graph._local_planes import padded, principal_directions
@@ -64,7 +64,7 @@ def local_pca(
 
     def work(i: int) -> None:
         part = parts[i]
-        V = X[pad.index[part]].astype(np.float64) - rows[part].astype(np.float64)[:, None, :]
+        V = spokes(X, pad.index[part], rows[part])
         squared = pad.distance[part] ** 2
         positive = np.where(squared > 0, squared, np.inf).min(axis=1, keepdims=True)
         nearest = np.where(np.isfinite(positive), positive, 0.0)

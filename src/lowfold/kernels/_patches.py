@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.stacks import equal_rows, stacked_eigh
+from lowfold._core.stacks import equal_rows, spokes, stacked_eigh
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._source import Measured, Pairs, Points, Sheet, Source
 from lowfold.graph._types import Neighbors
@@ -119,20 +119,22 @@ class Coordinates:
         return self.n_features
 
     def centred(self, index: NDArray[np.integer]) -> Floats:
-        P = self.F[index].astype(np.float64)
+        P = self.points.turned[index].astype(np.float64, copy=False)
         P -= P[:, :1].copy()  # near zero first: far from the origin a mean would lose digits
         P -= P.mean(axis=1, keepdims=True)
         return np.asarray(P)
 
     def spokes(self, centre: NDArray[np.integer] | NewPoints, index: NDArray[np.integer]) -> Floats:
         assert isinstance(centre, np.ndarray)
-        c = self.F[centre] if centre.dtype.kind in "iu" else self.points.features(np.asarray(centre))
-        Z = self.F[index].astype(np.float64) - c.astype(np.float64)[:, None, :]
+        inside = centre.dtype.kind in "iu"
+        F = self.points.turned if inside else self.F
+        c = F[centre] if inside else self.points.features(np.asarray(centre))
+        Z = spokes(F, index, c)
         return np.asarray(Z @ Z.transpose(0, 2, 1))
 
     def project(self, queries: NewPoints, index: NDArray[np.integer]) -> Floats:
         assert isinstance(queries, np.ndarray)
-        P = self.F[index].astype(np.float64)
+        P = self.F[index].astype(np.float64, copy=False)
         q = self.points.features(queries).astype(np.float64) - P[:, 0]
         P -= P[:, :1].copy()
         mean = P.mean(axis=1)

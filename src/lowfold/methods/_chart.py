@@ -59,13 +59,14 @@ def extents_of(data: Connected, patches: Ints) -> Floats | None:
     if X is None:
         return None
     parts = block_slices(len(patches), max(1, COPIED // (patches.shape[1] * X.shape[1])))
-    return np.concatenate([np.sqrt(X[patches[part]].astype(np.float64).var(axis=1).sum(axis=1)) for part in parts])
+    rows = (X[patches[part]].astype(np.float64, copy=False) for part in parts)
+    return np.concatenate([np.sqrt(P.var(axis=1).sum(axis=1)) for P in rows])
 
 
 def planes_of(X: AnyFloats, patches: Ints, d: int) -> tuple[Floats, Floats]:
     """(patches, D, d) directions in which the points of every patch differ most, and all variances, descending."""
     parts = block_slices(len(patches), max(1, COPIED // (patches.shape[1] * X.shape[1])))
-    P = (X[patches[part]].astype(np.float64) for part in parts)
+    P = (X[patches[part]].astype(np.float64, copy=False) for part in parts)
     found = [directions_of_products(p - p.mean(axis=1, keepdims=True), d) for p in P]
     return np.concatenate([T for T, _ in found]), np.concatenate([s for _, s in found]) ** 2 / patches.shape[1]
 

@@ -15,7 +15,7 @@ from lowfold._core.errors import InvalidInput
 from lowfold._core.limits import Flag, Int, Null, check_limits
 from lowfold._core.parallel import COPIED, run_blocks, single_threaded_blas
 from lowfold._core.run import Run
-from lowfold._core.stacks import equal_rows
+from lowfold._core.stacks import equal_rows, spokes
 from lowfold._core.types import Floats
 from lowfold.graph._foreign import known_graph
 from lowfold.graph._neighborhoods import neighborhoods
@@ -67,7 +67,7 @@ def by_patches(neighbors: Neighbors, columns: int, work: Patch, n_jobs: int | No
 
 def differences(X: NDArray[np.floating], rows: NDArray[np.int64], index: NDArray[np.int32]) -> Floats:
     """x_j - x_i, (m, k, D), in float64."""
-    return np.asarray(X[index].astype(np.float64) - X[rows].astype(np.float64)[:, None])
+    return spokes(X, index, X[rows])
 
 
 def _image(Y: Any) -> Points:

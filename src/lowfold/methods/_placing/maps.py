@@ -125,7 +125,7 @@ def _combined(w: Floats, index: Any, X: Any) -> Floats:
         m, k = w.shape
         W = csr_array((w.ravel(), index.ravel(), np.arange(0, m * k + 1, k)), shape=(m, len(X)))
         return np.asarray((W @ X.csr).toarray())
-    return np.asarray(np.einsum("mk,mkd->md", w, X[index].astype(np.float64)))
+    return np.asarray(np.einsum("mk,mkd->md", w, X[index].astype(np.float64, copy=False)))
 
 
 @dataclass(frozen=True, eq=False)
