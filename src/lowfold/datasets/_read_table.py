@@ -26,8 +26,9 @@ from lowfold._core.file_words import existing_file, refuse
 from lowfold._core.types import AnyFloats
 from lowfold.datasets._file_table import Table, numbered
 from lowfold.datasets._gaps import Missing, check_missing_option
+from lowfold.datasets._marks import Marks, marks_of
 from lowfold.datasets._read_arrow import WORTH, arrow_columns
-from lowfold.datasets._read_columns import COMMA, Column, assemble, long_ids
+from lowfold.datasets._read_columns import COMMA, Aside, Column, assemble, long_ids
 from lowfold.datasets._table_header import is_header, is_number
 from lowfold.datasets._unpack import in_utf8, mark_of, refuse_binary, unpacked
 
@@ -45,6 +46,7 @@ def read_table(
     delimiter: str | None = None,
     header: bool | Literal["auto"] = "auto",
     missing: Missing = "error",
+    na: Any = None,
     ids: bool | str | Literal["auto"] = "auto",
     decimal: Literal["auto", ".", ","] = "auto",
     encoding: str | None = None,
@@ -65,24 +67,29 @@ def read_table(
         of numbers alone when they count columns (0, 1, 2) as no row below does, which is told.
     missing : "error" names the first missing value (empty, NA, N/A, NaN, null, None, ?, ., -); "keep" makes it NaN,
         "drop" leaves its row out, "mean" fills in the mean of its column.
+    na : a word or a number that means a missing value besides these, as -999, or several.
     ids : "auto" keeps a column of distinct whole numbers aside that is called id, index and the like, or that is the
-        first and counts up by one; a name keeps that column aside; False keeps none.
+        first and counts up by one or has no name where the others have; a name keeps that column aside; False keeps
+        none.
     decimal : the mark before a fraction; "auto" is the comma where it stands in the numbers of the first lines, no
         number among them has a point, and fields are divided by something else.
     encoding : of the text, as "cp1252" (Windows, Excel) or "latin-1"; None is UTF-8, or UTF-16 where its mark says so.
     """
     _check_options(delimiter, header, missing, decimal, encoding)
+    marks = marks_of(na)
     with _text_of(path, encoding) as (source, file, text):
         with _opened(file, text, source) as stream:
             look = _opening(stream, source, delimiter, header, decimal, file)
         numbers = _all_numbers(file, text, look) if look.decimal == "." and not _worth_arrow(file, look) else None
         if numbers is not None and not long_ids(look.names, numbers):
+            numbers = marks.blank(numbers)
             columns = [Column(name, "number", numbers[:, j]) for j, name in enumerate(look.names)]
         else:
-            numbers, columns = None, _parsed(file, text, source, look, _kept_aside(label, ids))
+            numbers, columns = None, _parsed(file, text, source, look, _kept_aside(label, ids), marks)
     notices = ["decimal commas: 1,5 is read as 1.5"] if look.decimal == "," and decimal == "auto" else []
     notices += [look.told] if look.told else []
-    return assemble(columns, source=source, label=label, ids=ids, missing=missing, whole=numbers, notices=notices)
+    aside = Aside(label, ids, corner=look.corner)
+    return assemble(columns, aside, source=source, missing=missing, whole=numbers, notices=notices)
 
 
 def read_fields(path: str | Path, encoding: str | None = None) -> list[list[str]]:
@@ -116,7 +123,8 @@ def _with_point(field: str) -> str:
 @dataclass(frozen=True)
 class Look:
     """What the first lines say: column names, how many physical lines come before the rows, how many of these are
-    remarks and not the header, the two marks, and what to tell of the first line.
+    remarks and not the header, the two marks, what to tell of the first line, and whether names stand over all columns
+    but the first.
     """
 
     names: list[str]
@@ -125,6 +133,7 @@ class Look:
     delimiter: str
     decimal: str
     told: str = ""
+    corner: bool = False
 
 
 def _worth_arrow(file: Path | None, look: Look) -> bool:
@@ -132,19 +141,21 @@ def _worth_arrow(file: Path | None, look: Look) -> bool:
     return large and find_spec("pyarrow") is not None
 
 
-def _parsed(file: Path | None, text: str | None, source: str, look: Look, aside: set[str]) -> list[Column]:
+def _parsed(
+    file: Path | None, text: str | None, source: str, look: Look, aside: set[str], marks: Marks
+) -> list[Column]:
     """By pyarrow where that is the same and faster, else by the csv module."""
     if file is not None and _worth_arrow(file, look):
         with _opened(file, text, source) as stream:
-            first = _by_rows(stream, source, look, aside, at_most=FIRST)
+            first = _by_rows(stream, source, look, aside, marks, at_most=FIRST)
         kinds = [column.kind for column in first]
         found = arrow_columns(
-            file, look.names, kinds, skipped=look.skipped, delimiter=look.delimiter, decimal=look.decimal
+            file, look.names, kinds, skipped=look.skipped, delimiter=look.delimiter, decimal=look.decimal, marks=marks
         )
         if found is not None:
             return found
     with _opened(file, text, source) as stream:
-        return _by_rows(stream, source, look, aside)
+        return _by_rows(stream, source, look, aside, marks)
 
 
 def _check_options(delimiter: object, header: object, missing: object, decimal: object, encoding: object) -> None:
@@ -240,7 +251,8 @@ def _opening(
             below = [row for row in islice(_filled(reader), FIRST_BELOW) if len(row) == len(first)]
         named, told = is_header(first, below, decimal)
     if named:
-        return Look(_unique([field.strip() for field in first]), skipped, remarks, delimiter, decimal, told)
+        given = [field.strip() for field in first]
+        return Look(_unique(given), skipped, remarks, delimiter, decimal, told, not given[0] and all(given[1:]))
     names = above if remarks and len(above) == len(first) and header == "auto" else None
     return Look(_unique(names or numbered(len(first))), remarks, remarks, delimiter, decimal, "" if names else told)
 
@@ -350,13 +362,15 @@ def _kept_aside(label: str | Sequence[str] | None, ids: object) -> set[str]:
     return named | ({ids} if isinstance(ids, str) and ids != "auto" else set())
 
 
-def _by_rows(stream: IO[str], source: str, look: Look, aside: set[str], *, at_most: int | None = None) -> list[Column]:
+def _by_rows(
+    stream: IO[str], source: str, look: Look, aside: set[str], marks: Marks, *, at_most: int | None = None
+) -> list[Column]:
     """The table by the csv module, a chunk of rows at a time, each column decided by its first value.
 
     `at_most` rows are enough to know the kinds of the columns.
     """
     names = look.names
-    columns = [Column(name, "text" if name in aside else None, decimal=look.decimal) for name in names]
+    columns = [Column(name, "text" if name in aside else None, decimal=look.decimal, marks=marks) for name in names]
     reader = _reader(_below(stream, look.remarks), look.delimiter)
     headed = look.skipped > look.remarks
     with _csv_errors(reader, source):

@@ -9,11 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from scipy.sparse import issparse
+
 from lowfold._core.errors import InvalidInput
 from lowfold._core.file_words import refuse
 from lowfold._core.open_rows import open_rows
 from lowfold.datasets._file_table import Table, numbered
 from lowfold.datasets._gaps import with_gaps
+from lowfold.datasets._marks import marks_of
 from lowfold.datasets._read_arrays import read_mat, read_npy, read_npz
 from lowfold.datasets._read_envi import read_envi
 from lowfold.datasets._read_h5ad import read_h5ad
@@ -74,6 +77,7 @@ FRAMES = {
     **dict.fromkeys((".pkl", ".pickle"), "; pandas.read_pickle(file).to_parquet('table.parquet') writes one that is"),
     ".sav": "; pandas.read_spss(file).to_parquet('table.parquet') writes one that is",
     ".dta": "; pandas.read_stata(file).to_parquet('table.parquet') writes one that is",
+    ".jsonl": "; pandas.read_json(file, lines=True).to_parquet('table.parquet') writes one that is",
     ".json": "; pandas.read_json(file).to_parquet('table.parquet') writes one that is",
 }
 IDX_NAME = re.compile(r"[.-]idx\d-ubyte(\.gz)?$")
@@ -87,7 +91,8 @@ def read(path: str | Path, *, standardize: str | None = "none", blocks: bool | s
     `read_market` (.mtx), `read_envi` (.hdr), `read_h5ad`, `read_idx` (.idx, -idx3-ubyte[.gz]), `read_images` and
     `read_documents` (folders). `standardize` is "none", "unit" (every column less its mean, over its standard
     deviation) or "robust" (median and quartiles); `Table.scaling` has what was used. `missing`, for every kind of file,
-    is "error", "keep", "drop" (rows with missing values are left out) or "mean" (they are filled in).
+    is "error", "keep", "drop" (rows with missing values are left out) or "mean" (they are filled in), and `na` a number
+    that means a missing value, as -999, or several.
 
     With `blocks` nothing is read but the head of the file: X stays there, in blocks that methods work on one after the
     other (.npy, .parquet, .zarr, .h5; `variable` names one of several arrays, `columns` those of a Parquet file), or,
@@ -99,17 +104,18 @@ def read(path: str | Path, *, standardize: str | None = "none", blocks: bool | s
         return _in_blocks(path, dask=blocks == "dask", **options)
     reader = _reader_for(path)
     known = list(inspect.signature(reader).parameters)[1:]
-    allowed = [*known, *({"missing"} - set(known))]
+    allowed = [*known, *(name for name in ("missing", "na") if name not in known)]
     for name in options:
         if name not in allowed:
             words = f"{reader.__name__} takes {', '.join(allowed)}"
             raise InvalidInput(f"{path}: there is no option {name!r} for this kind of file; {words}")
-    if "missing" in options and "missing" not in known:
-        missing = options.pop("missing")
-        table = reader(path, **options)
-        table = with_gaps(replace(table, notices=[w for w in table.notices if " are NaN" not in w]), missing)
-    else:
-        table = reader(path, **options)
+    later = {name: options.pop(name) for name in ("missing", "na") if name not in known and name in options}
+    table = reader(path, **options)
+    if "na" in later and not issparse(table.X):
+        table = replace(table, X=marks_of(later["na"]).blank(table.X))
+    if later:
+        kept = [words for words in table.notices if " are NaN" not in words]
+        table = with_gaps(replace(table, notices=kept), later.get("missing", "error"))
     if standardize in ("none", None):
         return table
     found = scaling(table.X, standardize)

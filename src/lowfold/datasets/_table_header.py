@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowfold.datasets._read_columns import MISSING, as_float
+from lowfold.datasets._marks import MISSING
+from lowfold.datasets._read_columns import as_float
 
 SURELY_COUNTED = 8  # numbers with even steps in a row: hardly ever the values of a point
 LAST_DIGITS = 1e-6  # of a step, which is a difference of rounded numbers
