@@ -21,7 +21,7 @@ from lowfold.datasets._read_arrays import read_mat, read_npy, read_npz
 from lowfold.datasets._read_envi import read_envi
 from lowfold.datasets._read_h5ad import read_h5ad
 from lowfold.datasets._read_idx import read_idx
-from lowfold.datasets._read_images import image_files, read_images
+from lowfold.datasets._read_images import IMAGE_SUFFIXES, STACKS, image_files, read_images
 from lowfold.datasets._read_market import read_market
 from lowfold.datasets._read_parquet import read_feather, read_parquet
 from lowfold.datasets._read_table import read_table
@@ -64,6 +64,7 @@ BY_SUFFIX: dict[str, Callable[..., Table]] = {
     ".npz": read_npz,
     ".mat": read_mat,
     ".mtx": read_market,
+    **dict.fromkeys(sorted(STACKS), read_images),
     ".hdr": read_envi,
     ".idx": read_idx,
     ".h5ad": read_h5ad,
@@ -88,11 +89,11 @@ def read(path: str | Path, *, standardize: str | None = "none", blocks: bool | s
 
     `options` are those of the reader that is chosen: `read_table` (.csv, .tsv, .txt, .dat, no ending, also packed as
     .csv.gz, .bz2 or .xz, "-" for standard input), `read_parquet`, `read_feather`, `read_npy`, `read_npz`, `read_mat`,
-    `read_market` (.mtx), `read_envi` (.hdr), `read_h5ad`, `read_idx` (.idx, -idx3-ubyte[.gz]), `read_images` and
-    `read_documents` (folders). `standardize` is "none", "unit" (every column less its mean, over its standard
-    deviation) or "robust" (median and quartiles); `Table.scaling` has what was used. `missing`, for every kind of file,
-    is "error", "keep", "drop" (rows with missing values are left out) or "mean" (they are filled in), and `na` a number
-    that means a missing value, as -999, or several.
+    `read_market` (.mtx), `read_envi` (.hdr), `read_h5ad`, `read_idx` (.idx, -idx3-ubyte[.gz]), `read_images` (folders,
+    .tif, .gif) and `read_documents` (folders). `standardize` is "none", "unit" (every column less its mean, over its
+    standard deviation) or "robust" (median and quartiles); `Table.scaling` has what was used. `missing`, for every kind
+    of file, is "error", "keep", "drop" (rows with missing values are left out) or "mean" (they are filled in), and `na`
+    a number that means a missing value, as -999, or several.
 
     With `blocks` nothing is read but the head of the file: X stays there, in blocks that methods work on one after the
     other (.npy, .parquet, .zarr, .h5; `variable` names one of several arrays, `columns` those of a Parquet file), or,
@@ -132,6 +133,8 @@ def _way_to(file: Path) -> str:
     ending = file.suffix.lower()
     if file.with_suffix(".hdr").exists():
         return f"; the header beside it, {file.with_suffix('.hdr').name}, is the file to name"
+    if ending in IMAGE_SUFFIXES:
+        return "; an image is one point: name the folder that holds them all"
     if ending in SHEETS:
         return "; save the sheet as CSV"
     if ending in GRAPHS:
