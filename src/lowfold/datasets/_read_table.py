@@ -6,7 +6,6 @@ module, which names the row and the column. Rows count from 1 below the header.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import sys
@@ -30,7 +29,7 @@ from lowfold.datasets._marks import Marks, marks_of
 from lowfold.datasets._read_arrow import WORTH, arrow_columns
 from lowfold.datasets._read_columns import COMMA, Aside, Column, assemble, long_ids
 from lowfold.datasets._table_header import is_header, is_number
-from lowfold.datasets._unpack import in_utf8, mark_of, refuse_binary, unpacked
+from lowfold.datasets._unpack import check_encoding, in_utf8, mark_of, refuse_binary, unpacked
 
 CHUNK = 5000
 REMARK = "#%"  # what begins a line of words above the rows, as NumPy, gnuplot, R and MATLAB write them
@@ -159,10 +158,7 @@ def _parsed(
 
 
 def _check_options(delimiter: object, header: object, missing: object, decimal: object, encoding: object) -> None:
-    try:
-        codecs.lookup(encoding or "utf-8")  # type: ignore[arg-type]
-    except (LookupError, TypeError, ValueError):
-        raise InvalidInput(f"encoding must be one that Python knows, as 'cp1252', or None; got {encoding!r}") from None
+    check_encoding(encoding)
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n"'):
         raise InvalidInput(f"delimiter must be one character, such as ',' or '\\t', or None; got {delimiter!r}")
     if header not in ("auto", True, False):

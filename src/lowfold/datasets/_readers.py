@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import Any
 from scipy.sparse import issparse
 
 from lowfold._core.errors import InvalidInput
-from lowfold._core.file_words import refuse
+from lowfold._core.file_words import refuse, require_room
 from lowfold._core.open_rows import open_rows
 from lowfold.datasets._file_table import Table, numbered
 from lowfold.datasets._gaps import with_gaps
@@ -84,7 +85,14 @@ FRAMES = {
 IDX_NAME = re.compile(r"[.-]idx\d-ubyte(\.gz)?$")
 
 
-def read(path: str | Path, *, standardize: str | None = "none", blocks: bool | str = False, **options: Any) -> Table:
+def read(
+    path: str | Path,
+    *,
+    standardize: str | None = "none",
+    blocks: bool | str = False,
+    dense: bool = False,
+    **options: Any,
+) -> Table:
     """Read a table, an array, a cube, a folder of images or of texts: the ending of the name says which.
 
     `options` are those of the reader that is chosen: `read_table` (.csv, .tsv, .txt, .dat, no ending, also packed as
@@ -93,7 +101,7 @@ def read(path: str | Path, *, standardize: str | None = "none", blocks: bool | s
     .tif, .gif) and `read_documents` (folders). `standardize` is "none", "unit" (every column less its mean, over its
     standard deviation) or "robust" (median and quartiles); `Table.scaling` has what was used. `missing`, for every kind
     of file, is "error", "keep", "drop" (rows with missing values are left out) or "mean" (they are filled in), and `na`
-    a number that means a missing value, as -999, or several.
+    a number that means a missing value, as -999, or several. `dense` writes out the zeros of a sparse matrix.
 
     With `blocks` nothing is read but the head of the file: X stays there, in blocks that methods work on one after the
     other (.npy, .parquet, .zarr, .h5; `variable` names one of several arrays, `columns` those of a Parquet file), or,
@@ -117,6 +125,9 @@ def read(path: str | Path, *, standardize: str | None = "none", blocks: bool | s
     if later:
         kept = [words for words in table.notices if " are NaN" not in words]
         table = with_gaps(replace(table, notices=kept), later.get("missing", "error"))
+    if dense and issparse(table.X):
+        require_room(path, table.X.dtype.itemsize * math.prod(table.X.shape), "the matrix with its zeros")
+        table = replace(table, X=table.X.toarray())  # type: ignore[attr-defined]
     if standardize in ("none", None):
         return table
     found = scaling(table.X, standardize)
