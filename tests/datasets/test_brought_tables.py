@@ -131,3 +131,48 @@ def test_lists_of_numbers_in_a_column(tmp_path: Path) -> None:
     pq.write_table(pa.table({"v": [[1.0, 2.0], None]}), path)
     with pytest.raises(FileProblem, match=r"row 2, column 'v' holds no list"):
         read(path)
+
+
+@pytest.mark.parametrize(
+    ("above", "count"),
+    [("Results 2021", 1), ("Results of the cellar,,\n,,", 2), ("Export from LabSoft 3.1\nDate: 2021-01-01\n", 3)],
+)
+def test_titles_above_a_table_are_told_and_skipped(tmp_path: Path, above: str, count: int) -> None:
+    path = tmp_path / "t.csv"
+    rows = "\n".join(",".join(map(repr, row)) for row in X.tolist())
+    path.write_text(f"{above}\na,b,c\n{rows}\n")
+    with pytest.raises(FileProblem, match=f"like a title above the table: skip={count} leaves that out"):
+        read(path)
+    table = read(path, skip=count)
+    assert table.columns == ["a", "b", "c"]
+    assert np.array_equal(table.X, X)
+    path.write_text(f"{above}\n{rows}\n")
+    assert np.array_equal(read(path, skip=count).X, X)
+    path.write_text(f"{above}\n# by hand\n#a,b,c\n{rows}\n")
+    assert read(path, skip=count).columns == ["a", "b", "c"]
+    with pytest.raises(InvalidInput, match="skip must be a number of lines"):
+        read(path, skip=-1)
+
+
+@pytest.mark.parametrize("mark", [";", ",", "\t"])
+def test_the_line_for_excel_names_the_mark(tmp_path: Path, mark: str) -> None:
+    path = tmp_path / "t.csv"
+    rows = "\r\n".join(mark.join(map(repr, row)) for row in X.tolist())
+    for head in ("", f"a{mark}b{mark}c\r\n"):
+        path.write_bytes(f"sep={mark}\r\n{head}{rows}\r\n".encode())
+        assert np.array_equal(read(path).X, X)
+
+
+@pytest.mark.parametrize("name", ["PatientID", "patient id", "Sample No.", "#", "probe_nr", "rowId"])
+def test_names_of_ids(tmp_path: Path, name: str) -> None:
+    numbers = rng.permutation(40) + 1000
+    table = read(lines(tmp_path / "t.csv", [["a", name, "c"], *([x, i, z] for (x, _, z), i in zip(X, numbers))]))
+    assert table.ids is not None
+    assert np.array_equal(table.ids, numbers)
+
+
+@pytest.mark.parametrize("name", ["grid", "Humid", "casino", "liquid", "number", "MONO"])
+def test_names_of_no_ids(tmp_path: Path, name: str) -> None:
+    numbers = rng.permutation(40) + 1000
+    table = read(lines(tmp_path / "t.csv", [["a", name, "c"], *([x, i, z] for (x, _, z), i in zip(X, numbers))]))
+    assert table.columns == ["a", name, "c"]

@@ -29,7 +29,9 @@ CLASS_NAMES = frozenset(
 )
 FEW_CLASSES = 20  # whole numbers, so few of them, under such a name are hardly a measurement
 MANY = 5  # columns of words from which they are told in one sentence
-ID_NAMES = frozenset({"id", "ids", "index", "idx", "row", "rowid", "row_id", "key", "nr", "no", "unnamed: 0"})
+ID_NAMES = frozenset({"id", "ids", "index", "idx", "row", "rowid", "row_id", "key", "nr", "no", "#", "unnamed: 0"})
+# The last word of a name that numbers rows: patient_id, PatientID, Sample No.
+ID_WORD = re.compile(r".+(?:[\W_](?i:id|ids|nr|no)|(?<=[a-z])(?:ID|IDs|Id|Nr|No))[.#]?")
 
 
 class Column:
@@ -292,4 +294,5 @@ def _long(field: str) -> bool:
 def called_id(name: str) -> bool:
     """Whether the name is one of those that number rows."""
     lower = name.lower()
-    return lower in ID_NAMES or lower.endswith("_id") or lower.startswith("__index_level")
+    last = ID_WORD.fullmatch(name.strip())
+    return lower.rstrip(".") in ID_NAMES or last is not None or lower.startswith("__index_level")
