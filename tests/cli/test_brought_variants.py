@@ -86,6 +86,28 @@ def test_a_masked_matrix_of_distances_is_told_where_to_go() -> None:
     lowfold.MetricMDS(3, metric="precomputed").fit(far.filled(np.nan))
 
 
+def test_cells_without_data_are_counted(tmp_path: Path, run: Run) -> None:
+    from lowfold.datasets._write_envi import write_envi
+
+    cube = rng.uniform(1, 2, size=(5, 6, 4)).astype(np.float32)
+    cube[1, 2] = cube[4, :] = -9999
+    write_envi(tmp_path / "s.hdr", [cube], cube.shape, names=["a", "b", "c", "d"], ignore=-9999.0)
+    code, _, told = run("cube", tmp_path / "s.hdr", "-m", "pca", "--n-components", 2, "--out", tmp_path / "f.hdr")
+    assert code == 0, told
+    assert "5 x 6 cells (7 without data left out), 4 bands -> 2 features" in told
+
+
+def test_a_descent_goes_on_from_a_layout_that_its_callback_kept() -> None:
+    layouts: list[np.ndarray] = []
+    Z = lowfold.datasets.s_curve(200, random_state=9016).X
+    stopped = lowfold.TSNE(2, callback=lambda step, loss, Y: layouts.append(Y) or len(layouts) == 6).fit(Z)
+    assert stopped.stop_reason_ == "callback"
+    assert not np.array_equal(layouts[-2], layouts[-1])  # copies, not one array that changes
+    further = lowfold.TSNE(2, init=layouts[-1], early_exaggeration_iter=0).fit(Z)
+    assert further.kl_divergence_ <= stopped.kl_divergence_
+    assert abs(further.kl_divergence_ - lowfold.TSNE(2).fit(Z).kl_divergence_) < 0.05
+
+
 def test_an_order_says_nothing_of_a_second_coordinate() -> None:
     t = np.sort(rng.uniform(0, 3, 80))
     with warnings.catch_warnings():
