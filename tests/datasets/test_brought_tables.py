@@ -176,3 +176,23 @@ def test_names_of_no_ids(tmp_path: Path, name: str) -> None:
     numbers = rng.permutation(40) + 1000
     table = read(lines(tmp_path / "t.csv", [["a", name, "c"], *([x, i, z] for (x, _, z), i in zip(X, numbers))]))
     assert table.columns == ["a", name, "c"]
+
+
+@pytest.mark.extra("pandas", "pyarrow")
+def test_a_table_written_as_a_folder(tmp_path: Path) -> None:
+    import pandas as pd
+
+    folder = tmp_path / "t.parquet"
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(year=[2020, 2021] * 20)
+    frame.to_parquet(folder, partition_cols=["year"])
+    (folder / "_SUCCESS").write_bytes(b"")
+    (folder / "_temporary").mkdir()
+    (folder / "_temporary" / "half.parquet").write_bytes(b"PAR1")
+    table = read(folder)
+    assert np.array_equal(table.X, np.vstack([X[::2], X[1::2]]))
+    assert table.labels["year"].tolist() == ["2020"] * 20 + ["2021"] * 20
+    embed(folder, tmp_path / "y.csv")
+    one = next((folder / "year=2021").glob("*.parquet"))
+    assert read(one).labels == {}
+    with pytest.raises(FileProblem, match="is a folder; for blocks write one file"):
+        lowfold.PCA(2).fit(folder)

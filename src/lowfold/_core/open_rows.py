@@ -153,6 +153,10 @@ def _numbers(array: Any, path: Path) -> Any:
 def _parquet_file(path: Path) -> Any:
     parquet = load_extra("pyarrow.parquet", "tables", "reading Parquet in blocks")
     arrow = load_extra("pyarrow", "tables", "reading Parquet in blocks")
+    if path.is_dir():
+        raise FileProblem(
+            f"{path} is a folder; for blocks write one file, or let datasets.read({str(path)!r}) read it whole"
+        )
     try:
         return parquet.ParquetFile(path)
     except (arrow.ArrowException, OSError) as error:

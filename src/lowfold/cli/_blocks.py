@@ -84,7 +84,8 @@ def _stored(
 
     path = Path(file)
     ending = path.suffix.lower()
-    if ending not in ENDINGS or not path.exists():
+    folder = ending in PARQUET and path.is_dir() and not asked
+    if ending not in ENDINGS or not path.exists() or folder:
         return None
     if ending in PARQUET and (lists := lists_in(path)):
         if asked:

@@ -25,22 +25,32 @@ def read_parquet(
     na: Any = None,
     ids: bool | str | Literal["auto"] = "auto",
 ) -> Table:
-    """Read a Parquet table; the parameters mean what they mean in `read_table`.
+    """Read a Parquet table, or a folder that Spark, Dask or pandas wrote one in; the parameters mean what they mean in
+    `read_table`.
 
     Single floats stay single when every numeric column is; words, truth values, and what pandas wrote as the index of
     its table or as categories are kept aside as labels. A column of lists of numbers, all as long, becomes as many.
     """
     pa = load_extra("pyarrow", "tables", "reading Parquet")
     pq = load_extra("pyarrow.parquet", "tables", "reading Parquet")
-    file = existing_file(path)
+    files = parquet_files(Path(path)) if Path(path).is_dir() else [existing_file(path)]
     with parsing(path, "Parquet file"):
-        with pq.ParquetFile(str(file)) as parquet:
-            about = parquet.metadata
-            rows, width = about.num_rows, about.num_columns
-            stored = sum(about.row_group(g).total_byte_size for g in range(about.num_row_groups))  # of lists
-            require_room(path, max(8 * rows * width, stored), f"a table of {rows} x {width}")
-            table = parquet.read()
+        needed = 0
+        for file in files:
+            with pq.ParquetFile(str(file)) as parquet:
+                about = parquet.metadata
+                stored = sum(about.row_group(g).total_byte_size for g in range(about.num_row_groups))  # of lists
+                needed += max(8 * about.num_rows * about.num_columns, stored)
+        require_room(path, needed, "the table")
+        partitioning = "hive" if Path(path).is_dir() else None  # names of folders above one file are no columns
+        table = pq.read_table(str(path), partitioning=partitioning)
         return _assembled(table, pa, path, label=label, ids=ids, missing=missing, na=na)
+
+
+def parquet_files(folder: Path) -> list[Path]:
+    """The parts of a table that was written as a folder; those of the writer's own begin with _ or a dot."""
+    inside = (file.relative_to(folder) for file in sorted(folder.rglob("*.parquet")))
+    return [folder / file for file in inside if not any(part[0] in "_." for part in file.parts)]
 
 
 def read_feather(

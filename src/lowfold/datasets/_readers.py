@@ -24,7 +24,7 @@ from lowfold.datasets._read_h5ad import read_h5ad
 from lowfold.datasets._read_idx import read_idx
 from lowfold.datasets._read_images import IMAGE_SUFFIXES, STACKS, image_files, read_images
 from lowfold.datasets._read_market import read_market
-from lowfold.datasets._read_parquet import read_feather, read_parquet
+from lowfold.datasets._read_parquet import parquet_files, read_feather, read_parquet
 from lowfold.datasets._read_table import read_table
 from lowfold.datasets._read_text import read_documents, term_frequencies
 from lowfold.datasets._unpack import kind_of
@@ -169,8 +169,10 @@ def _reader_for(path: str | Path) -> Callable[..., Table]:
     if folder:
         if image_files(file):
             return read_images
+        if parquet_files(file):
+            return read_parquet
         if next(file.rglob("*.txt"), None) is None:
-            refuse(path, "holds neither images nor texts (.txt); name a file in it")
+            refuse(path, "holds neither images nor texts (.txt), nor parts of a Parquet table; name a file in it")
         return read_documents
     if IDX_NAME.search(file.name):
         return read_idx
