@@ -78,6 +78,14 @@ def test_other_columns_are_refused_as_bad_input() -> None:
         model.transform(table.rename(columns={"c": "z"}))
 
 
+def test_a_point_without_a_distance_is_named() -> None:
+    D = np.linalg.norm(X[:, None] - X, axis=-1)
+    D[17] = D[:, 17] = np.nan
+    D[17, 17] = 0
+    with pytest.raises(InvalidInput, match=r"fall into 2 groups .* of the last group are the points 17"):
+        lowfold.MetricMDS(2, metric="precomputed").fit(D)
+
+
 def test_a_masked_matrix_of_distances_is_told_where_to_go() -> None:
     D = np.linalg.norm(X[:, None] - X, axis=-1)
     far = np.ma.masked_greater(D, 2.5)

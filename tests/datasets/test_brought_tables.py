@@ -29,9 +29,10 @@ def test_a_nameless_index_is_no_measurement(tmp_path: Path) -> None:
     assert table.columns == ["a", "b", "c"]
     assert table.ids is not None
     assert np.array_equal(table.ids, order)
-    twice = [[place % 20, *row] for place, row in enumerate(X)]
-    table = read(lines(tmp_path / "joined.csv", [["", "a", "b", "c"], *twice]))
+    twice = [[place % 20, *row, "uv"[place % 2]] for place, row in enumerate(X)]
+    table = read(lines(tmp_path / "joined.csv", [["", "a", "b", "c", "kind"], *twice]))
     assert table.columns == ["a", "b", "c"]
+    assert list(table.labels) == ["kind", "x1"]  # the first names classes
     assert np.array_equal(table.labels["x1"], np.arange(40) % 20)
     assert "no name" in table.notices[0]
     kept = read(tmp_path / "shuffled.csv", ids=False)
@@ -97,7 +98,6 @@ def test_an_index_and_categories_of_pandas_in_parquet(tmp_path: Path) -> None:
     frame.sample(frac=1, random_state=1).to_parquet(path)
     assert read(path).ids is not None
     assert lowfold.PCA(2).fit(path).components_.shape == plain.components_.shape
-    assert "kept aside: __index_level_0__" in embed(path, out, "--workers", "1")
     runs = pd.MultiIndex.from_product([range(4), range(10)], names=["run", "step"])
     frame.set_index(runs).assign(kind=pd.Categorical([1, 2] * 20)).to_parquet(path)
     table = read(path)
@@ -106,7 +106,7 @@ def test_an_index_and_categories_of_pandas_in_parquet(tmp_path: Path) -> None:
     assert lowfold.PCA(2).fit(path).components_.shape == plain.components_.shape
     embed(path, out)
     whole = read(out, label=["run", "step", "kind"]).X
-    embed(path, out, "--workers", "1")
+    assert "kept aside: kind, run, step" in embed(path, out, "--workers", "1")
     assert np.allclose(whole, read(out, label=["run", "step", "kind"]).X)
     pd.concat([frame, frame]).to_parquet(path)
     assert read(path).columns == ["a", "b", "c"]

@@ -136,7 +136,8 @@ def assemble(
             raise FileProblem(f"{source}: there is no column {name!r}; the columns are {', '.join(names[:50])}")
     notices = list(notices)
     id_column = _id_column(columns, wanted, ids, notices, corner)
-    if corner and id_column is None and ids == "auto" and _repeated_index(columns, wanted):
+    repeated = corner and id_column is None and ids == "auto" and _repeated_index(columns, wanted)
+    if repeated:
         wanted = [*wanted, names[0]]
         notices.append(f"column 1 has no name, numbers rows and is kept aside as label {names[0]!r}")
     labels, kept, words = {}, [], []
@@ -153,6 +154,8 @@ def assemble(
         else:
             kept.append(j)
             notices += _told_class(column)
+    if repeated:  # the first label is what colours a picture and names classes
+        labels[names[0]] = labels.pop(names[0])
     notices += _told_words(words)
     if not kept:
         refuse(source, f"has no numeric column to use as data{_why_no_number(words)}")
