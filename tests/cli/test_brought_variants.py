@@ -51,6 +51,8 @@ def test_a_sparse_file_with_its_zeros(tmp_path: Path, run: Run) -> None:
     assert code == 0, told
     assert "two_nn" in out
     assert np.array_equal(lowfold.datasets.read(path, dense=True).X, A.toarray())
+    with pytest.raises(InvalidInput, match="na is for tables"):
+        lowfold.datasets.read(path, na=-1)
     with lowfold.config_context(memory=3000), pytest.raises(FileProblem, match="the matrix with its zeros would need"):
         lowfold.datasets.read(path, dense=True)
 

@@ -194,5 +194,11 @@ def test_a_table_written_as_a_folder(tmp_path: Path) -> None:
     embed(folder, tmp_path / "y.csv")
     one = next((folder / "year=2021").glob("*.parquet"))
     assert read(one).labels == {}
+    texts = tmp_path / "texts"
+    (texts / "cache").mkdir(parents=True)
+    (texts / "cache" / "t.parquet").write_bytes(one.read_bytes())
+    (texts / "a.txt").write_text("apple pear")
+    (texts / "b.txt").write_text("pear plum")
+    assert read(texts).labels["document"].tolist() == ["a.txt", "b.txt"]
     with pytest.raises(FileProblem, match="is a folder; for blocks write one file"):
         lowfold.PCA(2).fit(folder)

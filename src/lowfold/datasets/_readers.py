@@ -120,7 +120,9 @@ def read(
             raise InvalidInput(f"{path}: there is no option {name!r} for this kind of file; {words}")
     later = {name: options.pop(name) for name in ("missing", "na") if name not in known and name in options}
     table = reader(path, **options)
-    if "na" in later and not issparse(table.X):
+    if "na" in later:
+        if issparse(table.X):
+            raise InvalidInput(f"{path}: na is for tables; a sparse matrix has no marks of missing values")
         table = replace(table, X=marks_of(later["na"]).blank(table.X))
     if later:
         kept = [words for words in table.notices if " are NaN" not in words]
@@ -169,9 +171,10 @@ def _reader_for(path: str | Path) -> Callable[..., Table]:
     if folder:
         if image_files(file):
             return read_images
-        if parquet_files(file):
+        texts = next(file.rglob("*.txt"), None) is not None
+        if parquet_files(file) and (not texts or file.suffix.lower() in (".parquet", ".pq")):
             return read_parquet
-        if next(file.rglob("*.txt"), None) is None:
+        if not texts:
             refuse(path, "holds neither images nor texts (.txt), nor parts of a Parquet table; name a file in it")
         return read_documents
     if IDX_NAME.search(file.name):
