@@ -202,3 +202,28 @@ def test_a_table_written_as_a_folder(tmp_path: Path) -> None:
     assert read(texts).labels["document"].tolist() == ["a.txt", "b.txt"]
     with pytest.raises(FileProblem, match="is a folder; for blocks write one file"):
         lowfold.PCA(2).fit(folder)
+
+
+@pytest.mark.parametrize("mark", [" ", "\t", ",", ";"])
+@pytest.mark.parametrize("names", [[str(i + 1) for i in range(40)], [f"plot {i}" for i in range(40)]])
+def test_names_of_rows_as_r_writes_them(tmp_path: Path, mark: str, names: list[str]) -> None:
+    path = tmp_path / "t.txt"
+    rows = [mark.join([f'"{name}"', *map(repr, row)]) for name, row in zip(names, X.tolist())]
+    path.write_text("\n".join([mark.join(['"a"', '"b"', '"c"']), *rows]) + "\n")
+    table = read(path)
+    assert table.columns == ["a", "b", "c"]
+    assert np.array_equal(table.X, X)
+    kept = table.labels["x1"] if table.ids is None else table.ids
+    assert [str(name) for name in kept] == names
+    assert "names of rows" in " ".join(table.notices)
+
+
+def test_one_field_too_many_is_told_where_it_may_be_a_comma(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "".join(f"{i % 7},5,{i}\n" for i in range(20)))  # 0,5 and 1,5 are one number each
+    with pytest.raises(FileProblem, match="row 1 has 3 fields, the first line has 2"):
+        read(path)
+    path.write_text("a,b\n" + "".join(f"{x!r},{y!r},\n" for x, y, _ in X.tolist()))  # a mark at the end of rows alone
+    table = read(path)
+    assert table.columns == ["a", "b"]
+    assert np.array_equal(table.X, X[:, :2])

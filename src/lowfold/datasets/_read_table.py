@@ -28,7 +28,7 @@ from lowfold.datasets._gaps import Missing, check_missing_option
 from lowfold.datasets._marks import Marks, marks_of
 from lowfold.datasets._read_arrow import WORTH, arrow_columns
 from lowfold.datasets._read_columns import COMMA, Aside, Column, assemble, long_ids
-from lowfold.datasets._table_header import is_header, is_number
+from lowfold.datasets._table_header import completed, is_header, is_number
 from lowfold.datasets._table_top import (
     decimal_commas,
     fields_above,
@@ -269,10 +269,14 @@ def _opening(
     titles = skip + title_lines(every[skip:])
     titles = titles if titles > remarks else 0
     named, told = bool(header), ""
-    if header == "auto":
+    if header:
         with _csv_errors(reader, source):
-            below = [row for row in islice(filled(reader), FIRST_BELOW) if len(row) == len(first)]
-        named, told = is_header(first, below, decimal)
+            rows = list(islice(filled(reader), FIRST_BELOW))
+        full, told = completed(first, rows, decimal)
+        if len(full) > len(first):
+            first, named = full, True
+        elif header == "auto":
+            named, told = is_header(first, [row for row in rows if len(row) == len(first)], decimal)
     if named:
         given = [field.strip() for field in first]
         corner = not given[0] and all(given[1:])
