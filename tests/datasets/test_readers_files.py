@@ -174,7 +174,7 @@ def test_parquet(tmp_path):
     assert t.labels["n"].tolist() == [1, 2, 4]
     assert t.labels["w"].tolist() == ["x", "", "z"]
     assert t.labels["b"].tolist() == ["True", "False", "True"]
-    pq.write_table(pa.table({"a": [1.0], "l": [[1, 2]]}), path)
+    pq.write_table(pa.table({"a": [1.0], "l": [[{"k": 1}]]}), path)
     with pytest.raises(FileProblem, match="column 'l' holds list"):
         read_parquet(path)
     path.write_bytes(path.read_bytes()[:-7])

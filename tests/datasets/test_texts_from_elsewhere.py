@@ -106,7 +106,7 @@ def test_the_matrix_of_a_matlab_file(tmp_path: Path) -> None:
     found = read(tmp_path / "a.mat")
     assert found.X.tolist() == X.tolist()
     assert found.labels["gnd"].tolist() == [1, 2, 1, 2]
-    scipy.io.savemat(tmp_path / "b.mat", {"s": {"X": X}})
+    scipy.io.savemat(tmp_path / "b.mat", {"s": {"n": 3}})
     with pytest.raises(FileProblem, match=r"there are s \(struct\)"):
         read(tmp_path / "b.mat")
     scipy.io.savemat(tmp_path / "c.mat", {"A": X, "B": X})

@@ -49,7 +49,8 @@ def open_rows(
 ) -> Rows:
     """Open a file of numbers as rows in blocks: nothing is read but its head.
 
-    .npy; .parquet (extra `tables`; `columns` names those to take, else all, which must be numbers); .zarr (extra
+    .npy; .parquet (extra `tables`; `columns` names those to take, else all but an index and
+    categories of pandas, which must be numbers); .zarr (extra
     `zarr`) and .h5 (extra `hdf5`), where `variable` names the array if there are several. With `dask` (extra `dask`)
     the blocks are read and worked on by the workers of the scheduler that Dask uses, a cluster's for instance; the path
     must be theirs too. A method that takes blocks fits on the result, and every fitted model transforms it.
@@ -152,6 +153,10 @@ def _numbers(array: Any, path: Path) -> Any:
 def _parquet_file(path: Path) -> Any:
     parquet = load_extra("pyarrow.parquet", "tables", "reading Parquet in blocks")
     arrow = load_extra("pyarrow", "tables", "reading Parquet in blocks")
+    if path.is_dir():
+        raise FileProblem(
+            f"{path} is a folder; for blocks write one file, or let datasets.read({str(path)!r}) read it whole"
+        )
     try:
         return parquet.ParquetFile(path)
     except (arrow.ArrowException, OSError) as error:
@@ -211,11 +216,32 @@ class ParquetRows(StoredRows):
 
 
 def numeric_names(path: Path) -> list[str]:
-    """Names of the columns of a Parquet file that hold numbers."""
+    """Names of the columns of a Parquet file that hold numbers, its index and its categories aside."""
     arrow = load_extra("pyarrow", "tables", "reading Parquet in blocks")
     with _parquet_file(path) as file:
-        fields = list(file.schema_arrow)
+        schema = file.schema_arrow
+    aside = no_measurements(schema)
+    fields = [field for field in schema if field.name not in aside]
     return [f.name for f in fields if arrow.types.is_floating(f.type) or arrow.types.is_integer(f.type)]
+
+
+def lists_in(path: Path) -> str:
+    """The first column of a Parquet file that no block can have, and what it holds; nothing where there is none."""
+    arrow = load_extra("pyarrow", "tables", "reading Parquet in blocks")
+    with _parquet_file(path) as file:
+        nested = next((field for field in file.schema_arrow if arrow.types.is_nested(field.type)), None)
+    return "" if nested is None else f"column {nested.name!r} holds {nested.type}"
+
+
+def no_measurements(schema: Any) -> set[str]:
+    """Columns that pandas wrote as the index of its table or as categories, which may be numbers all the same."""
+    try:
+        words = schema.pandas_metadata or {}
+        index = {name for name in words.get("index_columns", []) if isinstance(name, str)}
+        kinds = {str(one.get("field_name")): one.get("pandas_type") for one in words.get("columns", [])}
+    except (ValueError, AttributeError, TypeError):  # written by others under the same key
+        return set()
+    return (index | {name for name, kind in kinds.items() if kind == "categorical"}) & set(schema.names)
 
 
 def _numeric_columns(schema: Any, asked: list[str] | None, path: Path, arrow: Any) -> list[str]:
@@ -225,7 +251,8 @@ def _numeric_columns(schema: Any, asked: list[str] | None, path: Path, arrow: An
     absent = [name for name in asked or [] if name not in schema.names]
     if absent:
         raise FileProblem(f"{path}: there is no column {absent[0]!r}; there are {', '.join(schema.names[:30])}")
-    taken = schema.names if asked is None else asked
+    aside = no_measurements(schema)
+    taken = [name for name in schema.names if name not in aside] if asked is None else asked
     words = [n for n in taken if not (kinds.is_floating(t := schema.field(n).type) or kinds.is_integer(t))]
     if words:
         raise FileProblem(f"{path} has columns that are not numbers: {', '.join(words[:5])}; leave them out")

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from lowfold._core.errors import InvalidInput
+from lowfold._core.errors import InvalidInput, RepairWarning
+from lowfold._core.warn import warn
 from lowfold.apps._models import model_of
+from lowfold.datasets._read_h5ad import representation, rows_of
 from lowfold.graph._types import Graph
 
-MANY = 50  # variables above which scanpy's rule takes the principal components instead, where they are there
 PLAIN = (bool, int, float, str)  # parameters that an .h5ad file can hold
 
 
@@ -23,6 +25,7 @@ def fit_anndata(
     *,
     use_rep: str | None = None,
     key_added: str | None = None,
+    label: str | None = None,
     **parameters: Any,
 ) -> Any:
     """Fit a method on the cells of an AnnData object, and write what it found there, as scanpy's functions do.
@@ -34,26 +37,30 @@ def fit_anndata(
     ----------
     adata : AnnData; it is changed.
     method : name in any spelling, or a model.
-    use_rep : "X", a key of `adata.obsm`, or None: scanpy's rule, "X_pca" where it is there and there are more than 50
-        variables, else X.
+    use_rep : "X", a key of `adata.obsm` or `adata.layers`, or None: scanpy's rule, "X_pca" where it is there and there
+        are more than 50 variables, else X. With metric="precomputed" and the like, a key of `adata.obsp`, as
+        "connectivities".
     key_added : the key; None is the method's own name, as "diffusion_maps".
+    label : the column of `adata.obs` that a supervised method learns from.
     parameters : of the method, where it is a name.
 
     Returns the fitted model.
     """
-    for part in ("obsm", "obsp", "uns", "X", "n_vars"):
+    for part in ("obs", "obsm", "obsp", "layers", "uns", "X", "n_vars"):
         if not hasattr(adata, part):
             raise InvalidInput(f"adata must be an AnnData object; got {type(adata).__name__}")
     model = model_of(method, None, parameters)
-    rep = _representation(adata, use_rep)
+    rep, rows = _rows(adata, use_rep, str(getattr(model, "metric", "")).startswith("precomputed"))
+    classes = _classes(adata, label, model)
     key = key_added or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(model).__name__).lower()
     start = time.perf_counter()
     try:
-        Y = model.fit_transform(_rows(adata, rep))
+        Y = model.fit_transform(rows, classes) if classes is not None else model.fit_transform(rows)
     except InvalidInput as error:
         if rep != "X" or not issparse(adata.X):
             raise
         raise InvalidInput(f"{error}; or reduce the cells first and pass use_rep='X_pca'") from error
+    _tell_replaced(adata, key)
     adata.obsm[f"X_{key}"] = np.asarray(Y)
     graph = getattr(model, "graph_", None)
     about = _about(model, rep, time.perf_counter() - start)
@@ -64,20 +71,42 @@ def fit_anndata(
     return model
 
 
-def _representation(adata: Any, use_rep: str | None) -> str:
-    if use_rep is None:
-        return "X_pca" if "X_pca" in adata.obsm and adata.n_vars > MANY else "X"
-    if use_rep != "X" and use_rep not in adata.obsm:
-        there = ", ".join(adata.obsm) or "none"
-        raise InvalidInput(f"use_rep must be 'X' or a key of adata.obsm ({there}); got {use_rep!r}")
-    return use_rep
-
-
-def _rows(adata: Any, rep: str) -> Any:
-    rows = adata.X if rep == "X" else adata.obsm[rep]
+def _rows(adata: Any, use_rep: str | None, square: bool) -> tuple[str, Any]:
+    """The name of what the model is fitted on, and it: rows, or a square of cells by cells."""
+    if square:
+        if use_rep is None or use_rep not in adata.obsp:
+            there = ", ".join(adata.obsp) or "none"
+            raise InvalidInput(f"a precomputed metric needs use_rep, a key of adata.obsp ({there}); got {use_rep!r}")
+        return use_rep, adata.obsp[use_rep]
+    rep = representation(adata, use_rep)
+    if rep != "X" and rep not in adata.obsm and rep not in adata.layers:
+        there = ", ".join([*adata.obsm, *adata.layers]) or "none"
+        raise InvalidInput(f"use_rep must be 'X' or a key of adata.obsm or adata.layers ({there}); got {use_rep!r}")
+    rows = rows_of(adata, rep)
     if rows is None:
-        raise InvalidInput("adata.X is None; pass use_rep, a key of adata.obsm")
-    return rows if issparse(rows) else np.asarray(rows)
+        there = ", ".join([*adata.obsm, *adata.layers]) or "none"
+        raise InvalidInput(f"adata.X is None; pass use_rep, a key of adata.obsm or adata.layers ({there})")
+    return rep, rows if issparse(rows) else np.asarray(rows)
+
+
+def _classes(adata: Any, label: str | None, model: Any) -> Any:
+    if not getattr(model, "supervised", False):
+        if label is not None:
+            raise InvalidInput(f"{type(model).__name__} learns from no classes; leave label out")
+        return None
+    if label is None or label not in adata.obs:
+        there = ", ".join(map(str, adata.obs.columns)) or "none"
+        raise InvalidInput(
+            f"{type(model).__name__} learns from classes: label must be a column of adata.obs ({there}); got {label!r}"
+        )
+    return np.asarray(adata.obs[label])
+
+
+def _tell_replaced(adata: Any, key: str) -> None:
+    """A word before an embedding of another program is lost, on which later steps may rest."""
+    ours = isinstance(adata.uns.get(key), Mapping) and "lowfold" in adata.uns[key]
+    if f"X_{key}" in adata.obsm and not ours:
+        warn(f"obsm['X_{key}'], which lowfold did not write, is replaced; key_added= gives another name", RepairWarning)
 
 
 def _about(model: Any, rep: str, seconds: float) -> dict[str, Any]:

@@ -90,6 +90,8 @@ def order_collection(
     with warnings.catch_warnings():
         # Places are made of lengths below: of the coordinates only their order is used, which no density changes.
         warnings.filterwarnings("ignore", "the kernel of DiffusionMaps is cut", errors.AccuracyWarning)
+        # That the second coordinate follows the first is what one parameter means.
+        warnings.filterwarnings("ignore", "coordinate 2 of ", errors.DependenceWarning)
         Y = np.asarray(model_of(method, 2 if closed else 1, parameters).fit_transform(rows), dtype=np.float64)
     near = find_neighbors(rows, n_neighbors=min(FEW, len(rows) - 1), metric=metric).union()
     open_order = np.argsort(Y[:, 0], kind="stable")

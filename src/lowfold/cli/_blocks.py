@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lowfold._core.errors import InvalidInput
+from lowfold._core.errors import FileProblem, InvalidInput
 from lowfold.cli._data import is_matrix, names_of_the_fit, refuse_existing, takes_several, tell
 from lowfold.methods.registry import is_method
 
 if TYPE_CHECKING:
     from lowfold._core.rows import Rows
 
+SHOWN = 5  # columns kept aside that are named
 STREAMED = 4  # blocks up to which a file is read whole, where nothing asks for blocks
 
 
@@ -78,13 +79,21 @@ def _stored(
     file: str, labels: Sequence[str], asked: bool, streams: bool, wanted: list[str] | None, variable: str | None
 ) -> Any:
     """Rows of the file; None where it is read whole."""
-    from lowfold._core.open_rows import ENDINGS, HDF5, PARQUET, ZARR, numeric_names, open_rows
+    from lowfold._core.open_rows import ENDINGS, HDF5, PARQUET, ZARR, lists_in, numeric_names, open_rows
+    from lowfold.datasets._read_columns import called_id
 
     path = Path(file)
     ending = path.suffix.lower()
-    if ending not in ENDINGS or not path.exists():
+    folder = ending in PARQUET and path.is_dir() and not asked
+    if ending not in ENDINGS or not path.exists() or folder:
+        return None
+    if ending in PARQUET and (lists := lists_in(path)):
+        if asked:
+            raise FileProblem(f"{file}: {lists}; for blocks write its numbers as columns")
         return None
     columns = [name for name in numeric_names(path) if name not in labels] if ending in PARQUET else None
+    if columns is not None and wanted is None:
+        columns = [name for name in columns if not called_id(name)] or columns
     if ending == ".npy" and not asked and not _large(4.0 * path.stat().st_size, streams):
         return None
     if columns is not None and wanted is not None:
@@ -121,13 +130,17 @@ def embed_blocks(
     model.fit(table.rows)
     if hasattr(table.stored, "names"):
         model.input_columns_ = np.array(table.stored.names)
+    if table.labels:
+        some = ", ".join(table.labels[:SHOWN]) + (", ..." if len(table.labels) > SHOWN else "")
+        tell([f"kept aside: {some}"], quiet=quiet)
     if out is not None:
         _write(model, _coordinates(model, table.rows), table, out, overwrite=overwrite)
     if save is not None:
         save_model(save, model, overwrite=overwrite)
     n, D = table.rows.shape
     words = f"{type(model).__name__}: {n} points in {D} columns, in blocks -> {model._n_features_out}"
-    tell([f"{words}; {time.perf_counter() - start:.1f} s"], quiet=quiet)
+    written = f"; wrote {', '.join(filter(None, (out, save)))}" if out or save else ""
+    tell([f"{words}; {time.perf_counter() - start:.1f} s{written}"], quiet=quiet)
 
 
 def transform_blocks(model: Any, table: BlockTable, out: str, *, inverse: bool, overwrite: bool, quiet: bool) -> None:

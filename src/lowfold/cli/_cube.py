@@ -82,8 +82,10 @@ def cube(
             features.restore(restore, overwrite=overwrite)
         lines, samples, bands = scene.shape
         used = "" if scene.good_bands is None or scene.good_bands.all() else f" ({int(scene.good_bands.sum())} used)"
+        empty = lines * samples - sum(int(held.sum()) for _, held, _ in features.cube.blocks())
+        left = f" ({empty} without data left out)" if empty else ""
         shown = ", ".join(f"{value:.4g}" for value in features.values[:6])
-        words = f"{lines} x {samples} cells, {bands} bands{used} -> {n_components} features by {method}"
+        words = f"{lines} x {samples} cells{left}, {bands} bands{used} -> {n_components} features by {method}"
         tell([words + (f"; values {shown}" if shown else "")], quiet=quiet)
         wrote = (out, picture, rgb, anomaly, cluster_map, restore)
         tell([f"wrote {path}" for path in wrote if path is not None], quiet=quiet)

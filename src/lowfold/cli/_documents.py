@@ -10,6 +10,7 @@ import typer
 from lowfold.cli._errors import told_once
 from lowfold.cli._shared import Debug, Out, Overwrite, Quiet, Settings
 
+SHOWN = 5  # documents left out that are named
 EXAMPLES = [
     "lowfold documents letters --out plane.csv --plot plane.png",
     "lowfold documents letters --similar letters/1834.txt",
@@ -29,6 +30,9 @@ def documents(
     n_components: Annotated[int, typer.Option("--n-components", "-d", metavar="D", help="Columns.")] = 2,
     project: Annotated[int, typer.Option(metavar="N", help="Columns of the random projection.")] = 300,
     max_terms: Annotated[int | None, typer.Option("--max-terms", metavar="N", help="Most frequent terms only.")] = None,
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", metavar="NAME", help='Of the texts, as "cp1252"; else UTF-8.')
+    ] = None,
     stem: Annotated[bool, typer.Option("--stem", help="Take off English inflections.")] = False,
     out: Out = None,
     plot: Annotated[
@@ -51,9 +55,9 @@ def documents(
     from lowfold.cli._values import parse_given
     from lowfold.datasets._read_text import read_texts
 
-    with told_once(quiet):
+    with told_once(quiet, lambda words: words.replace("encoding='cp1252'", "--encoding cp1252")):
         refuse_existing(out, plot, overwrite=overwrite)
-        names, texts = read_texts(folder)
+        names, texts = read_texts(folder, encoding)
         given = parse_given(settings, ("method", "n_components", "project", "stem", "max_terms", "random_state"))
         found = embed_documents(
             texts,
@@ -65,6 +69,12 @@ def documents(
             random_state=random_state,
             **given,
         )
+        left = sorted(set(range(len(names))) - set(found.rows.tolist()))
+        if left:
+            some = ", ".join(names[i] for i in left[:SHOWN]) + (", ..." if len(left) > SHOWN else "")
+            tell(
+                [f"{len(left)} of {len(names)} documents have none of the terms and are left out: {some}"], quiet=quiet
+            )
         told = f"{len(found.rows)} documents, {len(found.terms)} terms"
         if found.projected is not None:
             told += f"; projection keeps distances within {found.ratio[0]:.3f} +- {found.ratio[1]:.3f}"

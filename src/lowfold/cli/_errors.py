@@ -19,12 +19,12 @@ from lowfold._core.errors import LowfoldError
 
 OK, USER, USAGE, INTERRUPTED = 0, 1, 2, 130
 # Options of the readers, which a command takes by --read
-READER = "bad_bands|color|decimal|delimiter|encoding|header|ids|missing|points|rep|size|variable"
+READER = "bad_bands|color|decimal|delimiter|dense|encoding|header|ids|missing|na|points|rep|size|skip|variable"
 NO_CLASSES = "requires y to be passed, but the target y is None"
 # What people type that is meant otherwise here, and the answer to it.
 MEANT = (
     (
-        r"No such option: --(missing|delimiter|decimal|columns|variable)\b.*",
+        r"No such option: --(missing|na|skip|encoding|delimiter|decimal|columns|variable)\b.*",
         r"No such option: --\1; it belongs to the reader: --read \1=VALUE",
     ),
     (r"(No such option: -k)\b.*", r"\1; neighbours are --n-neighbors"),
@@ -112,6 +112,7 @@ def in_options(words: str) -> str:
     words = words.replace("lowfold.set_config(memory=...) or LOWFOLD_MEMORY", "--memory")
     words = words.replace("lowfold.set_config(memory=...) or --memory", "--memory")
     words = words.replace(NO_CLASSES, "needs the classes of the points: --label names their column")
+    words = words.replace("pass X.toarray()", "--read dense=true takes them with their zeros")
     words = re.sub(r"`datasets\.read\(file, ([^)]*)\)`", r"\1", words)
     words = re.sub(r"(?<![\w.])label=(['\"])(.*?)\1", lambda found: f"--label {shlex.quote(found[2])}", words)
     words = re.sub(r"(?<![\w.])metric='(\w+)'", r"--metric \1", words)

@@ -131,7 +131,7 @@ def _read(paths: list[str], shape: tuple[int, ...]) -> tuple[list[str], Any]:
 
     from lowfold._core.extras import load_extra
     from lowfold._core.file_words import existing_file, refuse
-    from lowfold.datasets._read_images import _pixels, image_files
+    from lowfold.datasets._read_images import _picture, image_files
 
     files: list[Path] = []
     for path in paths:
@@ -141,7 +141,8 @@ def _read(paths: list[str], shape: tuple[int, ...]) -> tuple[list[str], Any]:
         files += found
     image = load_extra("PIL.Image", "images", "reading images")
     size = (int(shape[0]), int(shape[1]))
-    return [str(file) for file in files], np.stack([_pixels(image, file, len(shape) == 3, size) for file in files])
+    pictures = [_picture(image, file, len(shape) == 3, size).pixels for file in files]
+    return [str(file) for file in files], np.stack(pictures)
 
 
 def _draw(faces: Any, path: str) -> None:

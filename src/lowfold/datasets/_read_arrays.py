@@ -57,11 +57,11 @@ def read_npz(path: str | Path, *, variable: str | None = None, points: Literal["
 
 
 def read_mat(path: str | Path, *, variable: str | None = None, points: Literal["rows", "columns"] = "rows") -> Table:
-    """Read one numeric variable of a MATLAB file; vectors with one value per point become labels.
+    """Read one numeric variable of a MATLAB file; vectors, words in rows or in a cell, one per point, become labels.
 
-    Formats 5 to 7 are read here, 7.3 by h5py (extra `matlab`). Cells, structs, objects and functions are refused.
-    `variable` names the matrix; without it the only numeric one is taken, the one called X, or the only one that is no
-    vector.
+    Formats 5 to 7 are read here, 7.3 by h5py (extra `matlab`). Objects and functions are refused. `variable` names the
+    matrix, one in a struct as data.X; without it the only numeric one is taken, the one called X, or the only one that
+    is no vector, first among those outside of structs.
     """
     file = existing_file(path)
     with parsing(path, "MATLAB file"):
@@ -80,18 +80,30 @@ def _variables(
 ) -> tuple[dict[str, NDArray[Any]], str]:
     """The matrix that is meant and the vectors beside it, and its name."""
     found: dict[str, Any] = {v.name: v for v in matlab.variables()}
+    within = "" if variable is None else variable.rpartition(".")[0]
+    if within or not any(v.is_numeric for v in found.values()):
+        fields: list[Any] = [v for top in list(found.values()) for v in matlab.fields(top)]
+        arrays_and_words = {v.name: v for v in fields if not v.is_numeric or prod(v.shape) > 1}
+        found = arrays_and_words if any(v.is_numeric for v in arrays_and_words.values()) else found
     if variable in found and not found[variable].is_numeric:
         refuse(path, f"variable {variable!r} is a {found[variable].word}, not a matrix of real numbers")
     numeric = {name: v for name, v in found.items() if v.is_numeric}
     if not numeric and found:
         there = ", ".join(f"{name} ({v.word})" for name, v in list(found.items())[:30])
-        refuse(path, f"holds no array of numbers; there are {there}: save what is in it as variables of their own")
+        refuse(path, f"holds no array of numbers; there are {there}: save what is in them as variables of their own")
     wide = [name for name, v in numeric.items() if _vector_length(v.shape) is None]
     name = _chosen(
         wide if len(wide) == 1 and variable is None and "X" not in numeric else list(numeric), variable, path
     )
+    beside = name.rpartition(".")[0]
     wanted = [key for key, v in numeric.items() if key == name or _vector_length(v.shape) is not None]
-    return {key: matlab.load(numeric[key]) for key in wanted}, name
+    arrays = {key: matlab.load(numeric[key]) for key in wanted}
+    words = {key: matlab.words(v) for key, v in found.items() if v.may_be_words}
+    arrays |= {key: array for key, array in words.items() if array is not None}
+    if not beside:
+        return arrays, name
+    named = {key.removeprefix(f"{beside}."): array for key, array in arrays.items() if key.startswith(f"{beside}.")}
+    return named, name.removeprefix(f"{beside}.")
 
 
 def _refuse_kind(dtype: np.dtype[Any], source: object) -> NoReturn:
@@ -160,6 +172,7 @@ def _table(arrays: Mapping[str, NDArray[Any]], name: str, points: str, source: o
         for key, array in arrays.items()
         if key != name and _vector_length(array.shape) == len(X) and len(X) > 1
     }
+    notices += _told_columns(arrays, name, len(X), points)
     missing = int(np.isnan(X).sum())
     if missing:
         row, column = (int(i) for i in np.argwhere(np.isnan(X))[0])
@@ -168,6 +181,7 @@ def _table(arrays: Mapping[str, NDArray[Any]], name: str, points: str, source: o
         way = "pairs of a distance matrix that nobody measured: MetricMDS takes them" if are_distances(X) else helps
         notices.append(f"{missing} values are NaN, {words}; {way}")
     shape = arrays[name].shape
+    inner = shape[1:] if points == "rows" else shape[:-1]
     return Table(
         X,
         numbered(X.shape[1]),
@@ -175,8 +189,18 @@ def _table(arrays: Mapping[str, NDArray[Any]], name: str, points: str, source: o
         None,
         notices,
         str(source),
-        point_shape=tuple(int(s) for s in shape[1:]) if len(shape) in (3, 4) and points == "rows" else None,
+        point_shape=tuple(int(s) for s in inner) if len(shape) in (3, 4) else None,
     )
+
+
+def _told_columns(arrays: Mapping[str, NDArray[Any]], name: str, n: int, points: str) -> list[str]:
+    """A word where vectors have one value for each column, none for each row: columns may be the points."""
+    last = arrays[name].shape[-1]
+    lengths = {key: _vector_length(array.shape) for key, array in arrays.items() if key != name}
+    fits = [key for key, length in lengths.items() if length == last]
+    if points != "rows" or arrays[name].ndim < 2 or not fits or n in lengths.values():
+        return []
+    return [f"{fits[0]} has {last} values, as many as there are columns; points='columns' makes those the points"]
 
 
 def as_matrix(array: NDArray[Any], points: str, source: object) -> tuple[AnyFloats, list[str]]:

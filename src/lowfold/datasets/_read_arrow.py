@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from lowfold.datasets._read_columns import MISSING, Column
+from lowfold.datasets._marks import MISSING, Marks
+from lowfold.datasets._read_columns import Column
 
 WORTH = 1 << 20  # bytes: below, loading pyarrow takes longer than reading
 QUOTE = ord('"')
@@ -26,6 +27,7 @@ def arrow_columns(
     skipped: int,
     delimiter: str,
     decimal: str,
+    marks: Marks,
 ) -> list[Column] | None:
     """The columns of a file whose kinds are known from its first rows; None where the csv module is to be asked.
 
@@ -49,18 +51,18 @@ def arrow_columns(
             read_options=csv.ReadOptions(column_names=list(names), skip_rows=skipped, use_threads=False),
             parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=len(quotes) > 0),
             convert_options=csv.ConvertOptions(
-                column_types=types, null_values=_spellings(), strings_can_be_null=False, decimal_point=decimal
+                column_types=types, null_values=_spellings(marks), strings_can_be_null=False, decimal_point=decimal
             ),
         )
     except (pa.ArrowException, UnicodeDecodeError):
         return None
-    columns = [_column(name, table.column(name), kind == "number") for name, kind in zip(names, kinds)]
+    columns = [_column(name, table.column(name), kind == "number", marks) for name, kind in zip(names, kinds)]
     return None if None in columns or not table.num_rows else columns  # type: ignore[return-value]
 
 
-def _column(name: str, values: Any, numeric: bool) -> Column | None:
+def _column(name: str, values: Any, numeric: bool, marks: Marks) -> Column | None:
     if numeric:
-        return Column(name, "number", values.to_numpy())
+        return Column(name, "number", values.to_numpy(), marks=marks)
     words = values.to_pylist()
     # the csv module takes blanks off the front of a field, and the quotes behind them
     return None if any(word[:1] == " " for word in words) else Column(name, "text", words)
@@ -78,6 +80,9 @@ def _well_quoted(raw: Any, quotes: Any, delimiter: str) -> bool:
     return bool(before.all() and after.all())
 
 
-def _spellings() -> list[str]:
-    """Every way to write a missing value in capitals and small letters."""
-    return ["".join(letters) for word in MISSING for letters in product(*({c, c.upper()} for c in word))]
+def _spellings(marks: Marks) -> list[str]:
+    """The usual ways to write a missing value in every mixture of capitals and small letters; words of the caller,
+    which may be long, in the three that people write: the csv module is asked about others.
+    """
+    usual = ["".join(letters) for word in MISSING for letters in product(*({c, c.upper()} for c in word))]
+    return [*usual, *(way for word in marks.words - MISSING for way in (word, word.upper(), word.capitalize()))]

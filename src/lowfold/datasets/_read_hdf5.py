@@ -1,4 +1,5 @@
-"""MATLAB 7.3 files, which are HDF5, by h5py (the extra "matlab"): full and sparse matrices of real numbers.
+"""MATLAB 7.3 files, which are HDF5, by h5py (the extra "matlab"): full and sparse matrices of real numbers, and
+words.
 
 Axes stand in reverse order. Links and parts kept in other files are never followed.
 """
@@ -17,6 +18,7 @@ from lowfold._core.extras import load_extra
 from lowfold._core.file_words import refuse, require_room
 
 NUMBERS = ("double", "single", "logical", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+WORDS_AT_MOST = 1 << 24  # letters, or words, of a variable that is looked at for words beside the numbers
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
@@ -33,6 +35,16 @@ class Variable:
     shape: tuple[int, ...]
     word: str
     is_numeric: bool
+
+    @property
+    def may_be_words(self) -> bool:
+        """Whether it is a matrix of letters, or a cell, and not large."""
+        return self.word in ("char", "cell") and prod(self.shape) <= WORDS_AT_MOST
+
+
+def _class_of(stored: Any) -> str:
+    kind = stored.attrs.get("MATLAB_class", b"")
+    return kind.decode("latin-1") if isinstance(kind, bytes) else str(kind)
 
 
 class Matlab73File:
@@ -55,10 +67,39 @@ class Matlab73File:
         names = [str(name) for name in self._file if not str(name).startswith("#")]
         return [self._variable(name) for name in names if self._own(self._file, name)]
 
+    def fields(self, variable: Variable) -> list[Variable]:
+        """The variables in a struct, and in the structs in it, by names as data.X; none of what is no struct."""
+        group = self._file[self._place(variable)]
+        if variable.word != "struct" or not hasattr(group, "keys"):
+            return []
+        inside = [self._variable(f"{variable.name}.{name}") for name in group if self._own(group, name)]
+        return [one for field in inside for one in (field, *self.fields(field))]
+
+    def words(self, variable: Variable) -> NDArray[np.str_] | None:
+        """The rows of a matrix of letters, or the words in a cell; None where it holds something else."""
+        stored = self._file[self._place(variable)]
+        if variable.word == "char":
+            return self._letters(stored)
+        found = [self._letters(self._file[one]) for one in self._values(stored).ravel()]
+        if not found or any(one is None or len(one) != 1 for one in found):
+            return None
+        return np.array([one[0] for one in found if one is not None], dtype=np.str_)
+
+    def _letters(self, stored: Any) -> NDArray[np.str_] | None:
+        if hasattr(stored, "keys") or _class_of(stored) != "char" or stored.dtype.kind not in "ui":
+            return None
+        if stored.attrs.get("MATLAB_empty", 0):
+            return np.array([""], dtype=np.str_)
+        rows = np.atleast_2d(self._values(stored)).T
+        return np.array(["".join(map(chr, row.tolist())).rstrip() for row in rows], dtype=np.str_)
+
+    def _place(self, variable: Variable) -> str:
+        return variable.name.replace(".", "/")
+
     def load(self, variable: Variable) -> NDArray[Any]:
         """The values of a numeric variable."""
         require_room(self.source, 8 * prod(variable.shape), f"variable {variable.name!r} of shape {variable.shape}")
-        stored = self._file[variable.name]
+        stored = self._file[self._place(variable)]
         if hasattr(stored, "keys"):
             return self._sparse(stored, variable)
         if stored.attrs.get("MATLAB_empty", 0):
@@ -70,9 +111,8 @@ class Matlab73File:
         return isinstance(group.get(name, getlink=True), self._hard)
 
     def _variable(self, name: str) -> Variable:
-        stored = self._file[name]
-        kind = stored.attrs.get("MATLAB_class", b"")
-        word = kind.decode("latin-1") if isinstance(kind, bytes) else str(kind)
+        stored = self._file[name.replace(".", "/")]
+        word = _class_of(stored)
         if hasattr(stored, "keys"):
             rows = stored.attrs.get("MATLAB_sparse")
             sparse = rows is not None and all(part in stored and self._own(stored, part) for part in ("jc",))

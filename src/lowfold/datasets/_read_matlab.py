@@ -1,8 +1,9 @@
-"""The numeric variables of a MATLAB 5 to 7 file, read here because SciPy's reader crashes on damaged ones.
+"""The variables of a MATLAB 5 to 7 file, numbers and words, read here because SciPy's reader crashes on damaged ones.
 
 The file is a header of 128 bytes and a row of elements, each a type, a length and data; a variable is an element of
 type 14, or of type 15 when it is packed by zlib. Inside a variable: flags, dimensions, name, values (column by column).
-Every length is compared with what is there before it is used.
+A struct has the names of its fields before their variables, a cell its variables alone. Every length is compared with
+what is there before it is used.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from lowfold._core.file_words import refuse, require_room
 MATRIX, PACKED = 14, 15
 STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 NUMBERS = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
-SPARSE = 5
+CELL, STRUCT, CHARS, SPARSE = 1, 2, 4, 5
+LETTERS = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16"}
+DEEP = 8  # structs in structs
+WORDS_AT_MOST = 1 << 24  # bytes of a variable that is looked at for words beside the numbers
 WORDS = {1: "cell", 2: "struct", 3: "object", 4: "char", 16: "function", 17: "object"}
 COMPLEX_FLAG = 0x0800
 DEFLATE_LIMIT = 1040  # zlib makes nothing more than about 1032 times smaller
@@ -40,11 +44,22 @@ class Variable:
     start: int
     length: int
     packed: bool
+    body: bytes | None = None  # of a field of a struct
 
     @property
     def is_numeric(self) -> bool:
         """Whether it is a full or sparse matrix of real numbers."""
         return (self.kind in NUMBERS or self.kind == SPARSE) and not self.is_complex
+
+    @property
+    def may_be_words(self) -> bool:
+        """Whether it is a matrix of letters, or a cell, and not large."""
+        return self.kind in (CHARS, CELL) and self.length <= WORDS_AT_MOST
+
+    @property
+    def is_struct(self) -> bool:
+        """Whether it is one struct, and no array of them."""
+        return self.kind == STRUCT and prod(self.shape) == 1
 
     @property
     def word(self) -> str:
@@ -80,18 +95,68 @@ class MatlabFile:
         """The values of a numeric variable."""
         n = prod(variable.shape)
         require_room(self.source, 8 * n, f"variable {variable.name!r} of shape {variable.shape}")
-        body = self.data[variable.start : variable.start + variable.length]
-        if variable.packed:
-            body = self._unpacked(body, variable)
-        parts = self._parts(body)
-        for _ in range(3):
-            next(parts, None)
+        parts = self._values(variable)
         if variable.kind == SPARSE:
             return self._sparse(parts, variable)
         values = self._numbers(next(parts, None), variable)
         if len(values) != n:
             refuse(self.source, f"variable {variable.name!r} has {len(values)} values for shape {variable.shape}")
         return values.astype(NUMBERS[variable.kind]).reshape(variable.shape, order="F")
+
+    def fields(self, variable: Variable, depth: int = DEEP) -> list[Variable]:
+        """The variables in a struct, and in the structs in it, by names as data.X; none of what is no struct."""
+        if not variable.is_struct or not depth:
+            return []
+        parts = self._values(variable)
+        width, names = next(parts, (0, b"")), next(parts, (0, b""))
+        each = int.from_bytes(width[1], "little" if self.order == "<" else "big") if len(width[1]) == 4 else 0
+        if not 0 < each <= len(names[1]):
+            return []
+        found = []
+        for start, (kind, body) in zip(range(0, len(names[1]), each), parts):
+            name = names[1][start : start + each].split(b"\0")[0].decode("latin-1")
+            if kind != MATRIX or not body:
+                continue
+            field = self._headed(body, f"{variable.name}.{name}", variable.start, len(body), packed=False, kept=body)
+            found += [field, *self.fields(field, depth - 1)]
+        return found
+
+    def words(self, variable: Variable) -> NDArray[np.str_] | None:
+        """The rows of a matrix of letters, or the words in a cell; None where it holds something else."""
+        parts = self._values(variable)
+        if variable.kind == CHARS:
+            return self._letters(next(parts, None), variable.shape)
+        found = []
+        for kind, body in parts:
+            one = self._headed(body, variable.name, variable.start, len(body), packed=False, kept=body)
+            row = self.words(one) if kind == MATRIX and one.kind == CHARS else None
+            if row is None or len(row) != 1:
+                return None
+            found.append(row[0])
+        return np.array(found, dtype=np.str_) if found else None
+
+    def _letters(self, part: tuple[int, bytes] | None, shape: tuple[int, ...]) -> NDArray[np.str_] | None:
+        if len(shape) != 2 or part is None or part[0] not in LETTERS:
+            return None
+        kind = LETTERS[part[0]]
+        text = part[1].decode(f"{kind}-{'le' if self.order == '<' else 'be'}" if kind == "utf-16" else kind, "replace")
+        if not shape[1]:
+            return np.array([""] * min(shape[0], 1), dtype=np.str_)
+        if len(text) != prod(shape):
+            return None
+        return np.array(["".join(text[i :: shape[0]]).rstrip() for i in range(shape[0])], dtype=np.str_)
+
+    def _values(self, variable: Variable) -> Iterator[tuple[int, bytes]]:
+        """The elements behind flags, dimensions and name."""
+        body = variable.body
+        if body is None:
+            body = self.data[variable.start : variable.start + variable.length]
+            if variable.packed:
+                body = self._unpacked(body, variable)
+        parts = self._parts(body)
+        for _ in range(3):
+            next(parts, None)
+        return parts
 
     def _words(self, data: bytes, position: int) -> tuple[int, int]:
         if position + 8 > len(data):
@@ -103,6 +168,12 @@ class MatlabFile:
         body = self.data[start : start + length]
         if packed:
             body = zlib.decompressobj().decompress(body, PEEK)[8:]
+        return self._headed(body, None, start, length, packed=packed)
+
+    def _headed(
+        self, body: bytes, title: str | None, start: int, length: int, *, packed: bool, kept: bytes | None = None
+    ) -> Variable:
+        """The variable as its first elements say; it has its own name where no `title` is given."""
         parts = self._parts(body[:PEEK])
         flags, dimensions, name = (next(parts, (0, b"")) for _ in range(3))
         if len(flags[1]) != 8 or not dimensions[1] or len(dimensions[1]) % 4:
@@ -111,8 +182,8 @@ class MatlabFile:
         shape = tuple(int(side) for side in np.frombuffer(dimensions[1], dtype=f"{self.order}i4"))
         if len(shape) < 2 or len(shape) > 32 or min(shape) < 0:
             refuse(self.source, f"the variable at byte {start} is damaged: its shape is {shape[:8]}")
-        title = name[1].decode("latin-1")
-        return Variable(title, shape, word & 0xFF, bool(word & COMPLEX_FLAG), start, length, packed)
+        called = name[1].decode("latin-1") if title is None else title
+        return Variable(called, shape, word & 0xFF, bool(word & COMPLEX_FLAG), start, length, packed, kept)
 
     def _unpacked(self, body: bytes, variable: Variable) -> bytes:
         unpack = zlib.decompressobj()

@@ -6,7 +6,6 @@ module, which names the row and the column. Rows count from 1 below the header.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import sys
@@ -26,13 +25,24 @@ from lowfold._core.file_words import existing_file, refuse
 from lowfold._core.types import AnyFloats
 from lowfold.datasets._file_table import Table, numbered
 from lowfold.datasets._gaps import Missing, check_missing_option
+from lowfold.datasets._marks import Marks, marks_of
 from lowfold.datasets._read_arrow import WORTH, arrow_columns
-from lowfold.datasets._read_columns import COMMA, Column, assemble, long_ids
-from lowfold.datasets._table_header import is_header, is_number
-from lowfold.datasets._unpack import in_utf8, mark_of, refuse_binary, unpacked
+from lowfold.datasets._read_columns import COMMA, Aside, Column, assemble, long_ids
+from lowfold.datasets._table_header import completed, is_header, is_number
+from lowfold.datasets._table_top import (
+    decimal_commas,
+    fields_above,
+    fields_of,
+    filled,
+    likely_delimiter,
+    named_mark,
+    reader_of,
+    remarks_above,
+    title_lines,
+)
+from lowfold.datasets._unpack import check_encoding, in_utf8, mark_of, refuse_binary, unpacked
 
 CHUNK = 5000
-REMARK = "#%"  # what begins a line of words above the rows, as NumPy, gnuplot, R and MATLAB write them
 FIRST_BELOW = 20  # rows that a first line with words and numbers is compared with
 FIRST = 200  # rows that show the kinds of the columns
 WIDE = 5_000  # columns from which pyarrow, which makes an array of each, takes longer than the csv module
@@ -43,8 +53,10 @@ def read_table(
     *,
     label: str | Sequence[str] | None = None,
     delimiter: str | None = None,
+    skip: int = 0,
     header: bool | Literal["auto"] = "auto",
     missing: Missing = "error",
+    na: Any = None,
     ids: bool | str | Literal["auto"] = "auto",
     decimal: Literal["auto", ".", ","] = "auto",
     encoding: str | None = None,
@@ -60,29 +72,39 @@ def read_table(
     label : names of columns to keep aside although they are numeric.
     delimiter : one character; None takes the tab for .tsv, else the one of comma, semicolon, tab, | and space that
         splits the first line into most fields.
+    skip : lines above the table, as a title, that are left out.
     header : whether the first line holds names; "auto" says yes when no field in it is a number, and of words and
         numbers when a word stands over numbers, or when all of its numbers are outside of their columns (wavelengths);
         of numbers alone when they count columns (0, 1, 2) as no row below does, which is told.
     missing : "error" names the first missing value (empty, NA, N/A, NaN, null, None, ?, ., -); "keep" makes it NaN,
         "drop" leaves its row out, "mean" fills in the mean of its column.
+    na : a word or a number that means a missing value besides these, as -999, or several.
     ids : "auto" keeps a column of distinct whole numbers aside that is called id, index and the like, or that is the
-        first and counts up by one; a name keeps that column aside; False keeps none.
+        first and counts up by one or has no name where the others have; a name keeps that column aside; False keeps
+        none.
     decimal : the mark before a fraction; "auto" is the comma where it stands in the numbers of the first lines, no
         number among them has a point, and fields are divided by something else.
     encoding : of the text, as "cp1252" (Windows, Excel) or "latin-1"; None is UTF-8, or UTF-16 where its mark says so.
     """
     _check_options(delimiter, header, missing, decimal, encoding)
+    if isinstance(skip, bool) or not isinstance(skip, int) or skip < 0:
+        raise InvalidInput(f"skip must be a number of lines, 0 or more; got {skip!r}")
+    marks = marks_of(na)
     with _text_of(path, encoding) as (source, file, text):
         with _opened(file, text, source) as stream:
-            look = _opening(stream, source, delimiter, header, decimal, file)
+            look = _opening(stream, source, delimiter, header, decimal, file, skip)
         numbers = _all_numbers(file, text, look) if look.decimal == "." and not _worth_arrow(file, look) else None
         if numbers is not None and not long_ids(look.names, numbers):
+            numbers = marks.blank(numbers)
             columns = [Column(name, "number", numbers[:, j]) for j, name in enumerate(look.names)]
         else:
-            numbers, columns = None, _parsed(file, text, source, look, _kept_aside(label, ids))
+            numbers, columns = None, _parsed(file, text, source, look, _kept_aside(label, ids), marks)
     notices = ["decimal commas: 1,5 is read as 1.5"] if look.decimal == "," and decimal == "auto" else []
     notices += [look.told] if look.told else []
-    return assemble(columns, source=source, label=label, ids=ids, missing=missing, whole=numbers, notices=notices)
+    if look.titles and not any(column.kind == "number" for column in columns):
+        refuse(source, f"has no numeric column to use as data; {_way_below(look)}")
+    aside = Aside(label, ids, corner=look.corner)
+    return assemble(columns, aside, source=source, missing=missing, whole=numbers, notices=notices)
 
 
 def read_fields(path: str | Path, encoding: str | None = None) -> list[list[str]]:
@@ -90,9 +112,9 @@ def read_fields(path: str | Path, encoding: str | None = None) -> list[list[str]
     with _text_of(path, encoding) as (source, file, text), _opened(file, text, source) as stream:
         look = _opening(stream, source, None, False, "auto", file)
         stream.seek(0)
-        reader = _reader(_below(stream, look.remarks), look.delimiter)
+        reader = reader_of(_below(stream, look.remarks), look.delimiter)
         with _csv_errors(reader, source):
-            rows = [[field.strip() for field in row] for row in _filled(reader)]
+            rows = [[field.strip() for field in row] for row in filled(reader)]
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):
             refuse(source, f"row {number} has {len(row)} fields, the first line has {len(rows[0])}; mend that row")
@@ -116,7 +138,8 @@ def _with_point(field: str) -> str:
 @dataclass(frozen=True)
 class Look:
     """What the first lines say: column names, how many physical lines come before the rows, how many of these are
-    remarks and not the header, the two marks, and what to tell of the first line.
+    remarks and not the header, the two marks, what to tell of the first line, and whether names stand over all columns
+    but the first, and how many of the first lines look like a title.
     """
 
     names: list[str]
@@ -125,6 +148,8 @@ class Look:
     delimiter: str
     decimal: str
     told: str = ""
+    corner: bool = False
+    titles: int = 0
 
 
 def _worth_arrow(file: Path | None, look: Look) -> bool:
@@ -132,26 +157,25 @@ def _worth_arrow(file: Path | None, look: Look) -> bool:
     return large and find_spec("pyarrow") is not None
 
 
-def _parsed(file: Path | None, text: str | None, source: str, look: Look, aside: set[str]) -> list[Column]:
+def _parsed(
+    file: Path | None, text: str | None, source: str, look: Look, aside: set[str], marks: Marks
+) -> list[Column]:
     """By pyarrow where that is the same and faster, else by the csv module."""
     if file is not None and _worth_arrow(file, look):
         with _opened(file, text, source) as stream:
-            first = _by_rows(stream, source, look, aside, at_most=FIRST)
+            first = _by_rows(stream, source, look, aside, marks, at_most=FIRST)
         kinds = [column.kind for column in first]
         found = arrow_columns(
-            file, look.names, kinds, skipped=look.skipped, delimiter=look.delimiter, decimal=look.decimal
+            file, look.names, kinds, skipped=look.skipped, delimiter=look.delimiter, decimal=look.decimal, marks=marks
         )
         if found is not None:
             return found
     with _opened(file, text, source) as stream:
-        return _by_rows(stream, source, look, aside)
+        return _by_rows(stream, source, look, aside, marks)
 
 
 def _check_options(delimiter: object, header: object, missing: object, decimal: object, encoding: object) -> None:
-    try:
-        codecs.lookup(encoding or "utf-8")  # type: ignore[arg-type]
-    except (LookupError, TypeError, ValueError):
-        raise InvalidInput(f"encoding must be one that Python knows, as 'cp1252', or None; got {encoding!r}") from None
+    check_encoding(encoding)
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n"'):
         raise InvalidInput(f"delimiter must be one character, such as ',' or '\\t', or None; got {delimiter!r}")
     if header not in ("auto", True, False):
@@ -206,49 +230,68 @@ def _no_text(byte: int, encoding: str | None) -> str:
 
 
 def _opening(
-    stream: IO[str], source: str, delimiter: str | None, header: object, decimal: str, file: Path | None
+    stream: IO[str],
+    source: str,
+    delimiter: str | None,
+    header: object,
+    decimal: str,
+    file: Path | None,
+    skip: int = 0,
 ) -> Look:
     start = stream.read(1 << 16)
     if "\0" in start:
         refuse(source, "holds binary data, not a table as text")
     every = list(io.StringIO(start, newline=""))
-    remarks = _remarks(every)
+    if (mark := named_mark(every[skip:])) is not None:
+        skip, delimiter = skip + 1, delimiter or mark
+    remarks = skip + remarks_above(every[skip:])
     lines = [line for line in every[remarks:] if line.strip()]
     if not lines:
         refuse(source, "holds no rows")
     if delimiter is None:
         tab = file is not None and file.suffix.lower() in (".tsv", ".tab")
-        delimiter = "\t" if tab else _likely_delimiter(lines[0], decimal)
-    above = _fields_above(every[:remarks], delimiter)
-    if len(above) == len(_fields(lines[0], delimiter)) and any(is_number(field, decimal) for field in above):
-        remarks = 0  # a row of data that begins with the mark, as a colour does
+        delimiter = "\t" if tab else likely_delimiter(lines[0], decimal)
+    above = fields_above(every[skip:remarks], delimiter)
+    if len(above) == len(fields_of(lines[0], delimiter)) and any(is_number(field, decimal) for field in above):
+        remarks = skip  # a row of data that begins with the mark, as a colour does
     if decimal == "auto":
         whole = lines[:-1] if len(start) == 1 << 16 else lines
-        decimal = "," if delimiter != "," and _decimal_commas(whole, delimiter) else "."
+        decimal = "," if delimiter != "," and decimal_commas(whole, delimiter) else "."
     stream.seek(0)
-    reader = _reader(_below(stream, remarks), delimiter)
+    reader = reader_of(_below(stream, remarks), delimiter)
     with _csv_errors(reader, source):
-        first: list[str] = next(_filled(reader), [])
+        first: list[str] = next(filled(reader), [])
     if not first:
         refuse(source, "holds no rows")
     if len(first) > 1_000_000:
         refuse(source, f"row 1 has {len(first)} columns; at most 1000000 can be read")
     skipped = remarks + reader.line_num
+    titles = skip + title_lines(every[skip:])
+    titles = titles if titles > remarks else 0
     named, told = bool(header), ""
-    if header == "auto":
+    if header:
         with _csv_errors(reader, source):
-            below = [row for row in islice(_filled(reader), FIRST_BELOW) if len(row) == len(first)]
-        named, told = is_header(first, below, decimal)
+            rows = list(islice(filled(reader), FIRST_BELOW))
+        full, told = completed(first, rows, decimal)
+        if len(full) > len(first):
+            first, named = full, True
+        elif header == "auto":
+            named, told = is_header(first, [row for row in rows if len(row) == len(first)], decimal)
     if named:
-        return Look(_unique([field.strip() for field in first]), skipped, remarks, delimiter, decimal, told)
-    names = above if remarks and len(above) == len(first) and header == "auto" else None
-    return Look(_unique(names or numbered(len(first))), remarks, remarks, delimiter, decimal, "" if names else told)
-
-
-def _remarks(lines: list[str]) -> int:
-    """How many lines at the top are blank or begin with # or %; none where nothing else follows."""
-    count = next((i for i, line in enumerate(lines) if line.strip() and line.lstrip()[0] not in REMARK), 0)
-    return count if any(line.strip() for line in lines[:count]) else 0
+        given = [field.strip() for field in first]
+        corner = not given[0] and all(given[1:])
+        return Look(_unique(given), skipped, remarks, delimiter, decimal, told, corner, titles)
+    names = above if remarks > skip and len(above) == len(first) and header == "auto" else None
+    return Look(
+        _unique(names or numbered(len(first))),
+        remarks,
+        remarks,
+        delimiter,
+        decimal,
+        "" if names else told,
+        False,
+        titles,
+    )
 
 
 def _below(stream: IO[str], remarks: int) -> IO[str]:
@@ -256,50 +299,6 @@ def _below(stream: IO[str], remarks: int) -> IO[str]:
     for _ in range(remarks):
         stream.readline()
     return stream
-
-
-def _fields_above(remarks: list[str], delimiter: str) -> list[str]:
-    """The fields of the last remark, which may be names."""
-    return _fields(next((line.lstrip()[1:] for line in reversed(remarks) if line.strip()), ""), delimiter)
-
-
-def _fields(line: str, delimiter: str) -> list[str]:
-    return [field.strip() for field in next(_reader(io.StringIO(line), delimiter, strict=False), [])]
-
-
-def _likely_delimiter(line: str, decimal: str) -> str:
-    """Of comma, semicolon, tab, | and space the one that splits the line into most fields; comma when none does.
-
-    Where all commas of the line stand inside numbers between other marks, as in 1,5;2,5, they divide no fields.
-    """
-    if decimal != ".":
-        for mark in ";\t| ":
-            fields = line.split(mark)
-            commas = [field for field in fields if "," in field]
-            if len(fields) > 1 and commas and all(map(COMMA.fullmatch, commas)):
-                return mark
-    counts = {mark: len(_fields(line, mark)) for mark in ",;\t|"}
-    if decimal == ",":
-        counts.pop(",")
-    best = max(counts, key=lambda mark: counts[mark])
-    return best if counts[best] > 1 or " " not in line.strip() else " "
-
-
-def _decimal_commas(lines: list[str], delimiter: str) -> bool:
-    """Whether numbers are written with a comma, and none with a point."""
-    fields = [field.strip().strip('"') for line in lines for field in line.split(delimiter)]
-    points = any("." in field and is_number(field) for field in fields)
-    return not points and any(COMMA.fullmatch(field) for field in fields)
-
-
-def _reader(stream: IO[str], delimiter: str, strict: bool = True) -> Any:
-    lines = (line.strip() for line in stream) if delimiter == " " else stream
-    return csv.reader(lines, delimiter=delimiter, strict=strict, skipinitialspace=True)
-
-
-def _filled(reader: Iterator[list[str]]) -> Iterator[list[str]]:
-    """Rows that are not blank lines."""
-    return (row for row in reader if len(row) > 1 or (row and row[0].strip()))
 
 
 @contextmanager
@@ -344,23 +343,30 @@ def _all_numbers(file: Path | None, text: str | None, look: Look) -> AnyFloats |
     return numbers if numbers.shape[1] == len(look.names) and len(numbers) else None
 
 
+def _way_below(look: Look) -> str:
+    lines = f"the first {look.titles} lines look" if look.titles > 1 else "the first line looks"
+    return f"{lines} like a title above the table: skip={look.titles} leaves that out"
+
+
 def _kept_aside(label: str | Sequence[str] | None, ids: object) -> set[str]:
     """Columns that the caller named, which need not be numeric."""
     named = {label} if isinstance(label, str) else set(label or ())
     return named | ({ids} if isinstance(ids, str) and ids != "auto" else set())
 
 
-def _by_rows(stream: IO[str], source: str, look: Look, aside: set[str], *, at_most: int | None = None) -> list[Column]:
+def _by_rows(
+    stream: IO[str], source: str, look: Look, aside: set[str], marks: Marks, *, at_most: int | None = None
+) -> list[Column]:
     """The table by the csv module, a chunk of rows at a time, each column decided by its first value.
 
     `at_most` rows are enough to know the kinds of the columns.
     """
     names = look.names
-    columns = [Column(name, "text" if name in aside else None, decimal=look.decimal) for name in names]
-    reader = _reader(_below(stream, look.remarks), look.delimiter)
+    columns = [Column(name, "text" if name in aside else None, decimal=look.decimal, marks=marks) for name in names]
+    reader = reader_of(_below(stream, look.remarks), look.delimiter)
     headed = look.skipped > look.remarks
     with _csv_errors(reader, source):
-        rows = islice(_filled(reader), None if at_most is None else at_most + 1)
+        rows = islice(filled(reader), None if at_most is None else at_most + 1)
         if headed:
             next(rows)
         done = 0
@@ -368,10 +374,8 @@ def _by_rows(stream: IO[str], source: str, look: Look, aside: set[str], *, at_mo
             for offset, row in enumerate(chunk, 1):
                 if len(row) != len(names):
                     found = f"row {done + offset} has {len(row)} fields, the first line has {len(names)}"
-                    refuse(
-                        source,
-                        f"{found}; mend or leave out that row: a word with {look.delimiter!r} in it needs quotes",
-                    )
+                    way = f"mend or leave out that row: a word with {look.delimiter!r} in it needs quotes"
+                    refuse(source, f"{found}; {_way_below(look) if look.titles else way}")
             for j, column in enumerate(columns):
                 column.extend([row[j] for row in chunk], done, source)
             done += len(chunk)

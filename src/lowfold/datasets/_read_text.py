@@ -13,6 +13,7 @@ from lowfold._core.extras import load_extra
 from lowfold._core.file_words import refuse, require_room
 from lowfold.datasets._file_table import Table
 from lowfold.datasets._read_images import natural_key
+from lowfold.datasets._unpack import check_encoding
 
 StopWords = Literal["english"] | Iterable[str] | None
 Stemmer = str | Callable[[str], str] | None
@@ -77,9 +78,13 @@ def read_documents(
     stop_words: StopWords = "english",
     stem: Stemmer = None,
     max_terms: int | None = None,
+    encoding: str | None = None,
 ) -> Table:
-    """Read every .txt file below a folder by `term_frequencies`; subfolders become the label "folder"."""
-    names, texts = read_texts(folder)
+    """Read every .txt file below a folder by `term_frequencies`; subfolders become the label "folder".
+
+    encoding : of the texts, as "cp1252" or "latin-1"; None is UTF-8.
+    """
+    names, texts = read_texts(folder, encoding)
     table = term_frequencies(
         texts,
         names=names,
@@ -95,8 +100,9 @@ def read_documents(
     return table
 
 
-def read_texts(folder: str | Path) -> tuple[list[str], list[str]]:
+def read_texts(folder: str | Path, encoding: str | None = None) -> tuple[list[str], list[str]]:
     """Names and texts of every .txt file below a folder, in natural order."""
+    check_encoding(encoding)
     root = Path(folder)
     if not root.is_dir():
         refuse(folder, "there is no such folder")
@@ -104,14 +110,17 @@ def read_texts(folder: str | Path) -> tuple[list[str], list[str]]:
     if not found:
         refuse(folder, "no .txt files in this folder")
     names = sorted(found, key=natural_key)
-    return names, [_text(root / name) for name in names]
+    return names, [_text(root / name, encoding) for name in names]
 
 
-def _text(file: Path) -> str:
+def _text(file: Path, encoding: str | None) -> str:
     try:
-        return file.read_bytes().decode("utf-8-sig")
+        return file.read_bytes().decode(encoding or "utf-8-sig")
     except UnicodeDecodeError as error:
-        refuse(file, f"is not UTF-8 text (byte {error.object[error.start]:#04x} at {error.start}); save it as UTF-8")
+        place = f"(byte {error.object[error.start]:#04x} at {error.start})"
+        if encoding is not None:
+            refuse(file, f"is no text in {encoding!r} {place}")
+        refuse(file, f"is not UTF-8 text {place}; save it as UTF-8, or read texts of Windows with encoding='cp1252'")
     except OSError as error:
         refuse(file, f"cannot be read: {error.strerror or error}")
 

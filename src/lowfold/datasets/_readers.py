@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from scipy.sparse import issparse
+
 from lowfold._core.errors import InvalidInput
-from lowfold._core.file_words import refuse
+from lowfold._core.file_words import refuse, require_room
 from lowfold._core.open_rows import open_rows
 from lowfold.datasets._file_table import Table, numbered
 from lowfold.datasets._gaps import with_gaps
+from lowfold.datasets._marks import marks_of
 from lowfold.datasets._read_arrays import read_mat, read_npy, read_npz
 from lowfold.datasets._read_envi import read_envi
 from lowfold.datasets._read_h5ad import read_h5ad
 from lowfold.datasets._read_idx import read_idx
-from lowfold.datasets._read_images import image_files, read_images
+from lowfold.datasets._read_images import IMAGE_SUFFIXES, STACKS, image_files, read_images
 from lowfold.datasets._read_market import read_market
-from lowfold.datasets._read_parquet import read_feather, read_parquet
+from lowfold.datasets._read_parquet import parquet_files, read_feather, read_parquet
 from lowfold.datasets._read_table import read_table
 from lowfold.datasets._read_text import read_documents, term_frequencies
 from lowfold.datasets._unpack import kind_of
@@ -61,6 +65,7 @@ BY_SUFFIX: dict[str, Callable[..., Table]] = {
     ".npz": read_npz,
     ".mat": read_mat,
     ".mtx": read_market,
+    **dict.fromkeys(sorted(STACKS), read_images),
     ".hdr": read_envi,
     ".idx": read_idx,
     ".h5ad": read_h5ad,
@@ -74,20 +79,29 @@ FRAMES = {
     **dict.fromkeys((".pkl", ".pickle"), "; pandas.read_pickle(file).to_parquet('table.parquet') writes one that is"),
     ".sav": "; pandas.read_spss(file).to_parquet('table.parquet') writes one that is",
     ".dta": "; pandas.read_stata(file).to_parquet('table.parquet') writes one that is",
+    ".jsonl": "; pandas.read_json(file, lines=True).to_parquet('table.parquet') writes one that is",
     ".json": "; pandas.read_json(file).to_parquet('table.parquet') writes one that is",
 }
 IDX_NAME = re.compile(r"[.-]idx\d-ubyte(\.gz)?$")
 
 
-def read(path: str | Path, *, standardize: str | None = "none", blocks: bool | str = False, **options: Any) -> Table:
+def read(
+    path: str | Path,
+    *,
+    standardize: str | None = "none",
+    blocks: bool | str = False,
+    dense: bool = False,
+    **options: Any,
+) -> Table:
     """Read a table, an array, a cube, a folder of images or of texts: the ending of the name says which.
 
     `options` are those of the reader that is chosen: `read_table` (.csv, .tsv, .txt, .dat, no ending, also packed as
     .csv.gz, .bz2 or .xz, "-" for standard input), `read_parquet`, `read_feather`, `read_npy`, `read_npz`, `read_mat`,
-    `read_market` (.mtx), `read_envi` (.hdr), `read_h5ad`, `read_idx` (.idx, -idx3-ubyte[.gz]), `read_images` and
-    `read_documents` (folders). `standardize` is "none", "unit" (every column less its mean, over its standard
-    deviation) or "robust" (median and quartiles); `Table.scaling` has what was used. `missing`, for every kind of file,
-    is "error", "keep", "drop" (rows with missing values are left out) or "mean" (they are filled in).
+    `read_market` (.mtx), `read_envi` (.hdr), `read_h5ad`, `read_idx` (.idx, -idx3-ubyte[.gz]), `read_images` (folders,
+    .tif, .gif) and `read_documents` (folders). `standardize` is "none", "unit" (every column less its mean, over its
+    standard deviation) or "robust" (median and quartiles); `Table.scaling` has what was used. `missing`, for every kind
+    of file, is "error", "keep", "drop" (rows with missing values are left out) or "mean" (they are filled in), and `na`
+    a number that means a missing value, as -999, or several. `dense` writes out the zeros of a sparse matrix.
 
     With `blocks` nothing is read but the head of the file: X stays there, in blocks that methods work on one after the
     other (.npy, .parquet, .zarr, .h5; `variable` names one of several arrays, `columns` those of a Parquet file), or,
@@ -99,17 +113,23 @@ def read(path: str | Path, *, standardize: str | None = "none", blocks: bool | s
         return _in_blocks(path, dask=blocks == "dask", **options)
     reader = _reader_for(path)
     known = list(inspect.signature(reader).parameters)[1:]
-    allowed = [*known, *({"missing"} - set(known))]
+    allowed = [*known, *(name for name in ("missing", "na") if name not in known)]
     for name in options:
         if name not in allowed:
             words = f"{reader.__name__} takes {', '.join(allowed)}"
             raise InvalidInput(f"{path}: there is no option {name!r} for this kind of file; {words}")
-    if "missing" in options and "missing" not in known:
-        missing = options.pop("missing")
-        table = reader(path, **options)
-        table = with_gaps(replace(table, notices=[w for w in table.notices if " are NaN" not in w]), missing)
-    else:
-        table = reader(path, **options)
+    later = {name: options.pop(name) for name in ("missing", "na") if name not in known and name in options}
+    table = reader(path, **options)
+    if "na" in later:
+        if issparse(table.X):
+            raise InvalidInput(f"{path}: na is for tables; a sparse matrix has no marks of missing values")
+        table = replace(table, X=marks_of(later["na"]).blank(table.X))
+    if later:
+        kept = [words for words in table.notices if " are NaN" not in words]
+        table = with_gaps(replace(table, notices=kept), later.get("missing", "error"))
+    if dense and issparse(table.X):
+        require_room(path, table.X.dtype.itemsize * math.prod(table.X.shape), "the matrix with its zeros")
+        table = replace(table, X=table.X.toarray())  # type: ignore[attr-defined]
     if standardize in ("none", None):
         return table
     found = scaling(table.X, standardize)
@@ -126,6 +146,8 @@ def _way_to(file: Path) -> str:
     ending = file.suffix.lower()
     if file.with_suffix(".hdr").exists():
         return f"; the header beside it, {file.with_suffix('.hdr').name}, is the file to name"
+    if ending in IMAGE_SUFFIXES:
+        return "; an image is one point: name the folder that holds them all"
     if ending in SHEETS:
         return "; save the sheet as CSV"
     if ending in GRAPHS:
@@ -149,8 +171,11 @@ def _reader_for(path: str | Path) -> Callable[..., Table]:
     if folder:
         if image_files(file):
             return read_images
-        if next(file.rglob("*.txt"), None) is None:
-            refuse(path, "holds neither images nor texts (.txt); name a file in it")
+        texts = next(file.rglob("*.txt"), None) is not None
+        if parquet_files(file) and (not texts or file.suffix.lower() in (".parquet", ".pq")):
+            return read_parquet
+        if not texts:
+            refuse(path, "holds neither images nor texts (.txt), nor parts of a Parquet table; name a file in it")
         return read_documents
     if IDX_NAME.search(file.name):
         return read_idx

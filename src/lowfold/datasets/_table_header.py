@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowfold.datasets._read_columns import MISSING, as_float
+from lowfold.datasets._marks import MISSING
+from lowfold.datasets._read_columns import as_float
 
 SURELY_COUNTED = 8  # numbers with even steps in a row: hardly ever the values of a point
+LEAST_ROWS = 3  # that are to show what their first field is
 LAST_DIGITS = 1e-6  # of a step, which is a difference of rounded numbers
 
 
@@ -42,6 +44,28 @@ def is_header(first: list[str], below: list[list[str]], decimal: str) -> tuple[b
     titles = any(columns[j] and None not in columns[j] for j in over)
     outside = len(below) > 1 and all(_outside(as_float(first[j], decimal), columns[j]) for j in numbers)
     return as_names if titles or outside else as_data
+
+
+def completed(first: list[str], rows: list[list[str]], decimal: str) -> tuple[list[str], str]:
+    """The names with an empty one where every row has one field more, and what to say of it.
+
+    It stands behind where lines end with a mark, and in front where R wrote names of the rows: words that are all
+    different, or numbers that count up from the first. Of anything else a comma in a number may be the reason.
+    """
+    if len(rows) < LEAST_ROWS or any(len(row) != len(first) + 1 for row in rows) or any(map(is_number, first)):
+        return first, ""
+    if all(not row[-1].strip() for row in rows):
+        return [*first, ""], ""
+    names = [row[0].strip() for row in rows]
+    numbers = [as_float(name, decimal) for name in names]
+    counted = None not in numbers and [number - numbers[0] for number in numbers] == list(range(len(rows)))  # type: ignore[operator]
+    words = all(number is None for number in numbers) and len(set(names)) == len(names)
+    if not (counted or words):
+        return first, ""
+    return [
+        "",
+        *first,
+    ], "rows have one field more than there are names: the first is read as the names of rows, as R has it"
 
 
 def _counted(

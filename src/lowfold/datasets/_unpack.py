@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from lowfold._core.errors import InvalidInput
 from lowfold._core.file_words import parsing, refuse, require_room
 
 OPENERS: dict[str, Callable[..., IO[Any]]] = {
@@ -37,6 +38,14 @@ HEADS: tuple[tuple[bytes, str], ...] = (
 )
 """How files that are no text begin, and what they are."""
 PART = 1 << 22  # bytes unpacked at a time: a small file may hold terabytes, and the budget is asked before each part
+
+
+def check_encoding(encoding: object) -> None:
+    """One that Python knows, or None."""
+    try:
+        codecs.lookup(encoding or "utf-8")  # type: ignore[arg-type]
+    except (LookupError, TypeError, ValueError):
+        raise InvalidInput(f"encoding must be one that Python knows, as 'cp1252', or None; got {encoding!r}") from None
 
 
 def kind_of(file: Path) -> str:

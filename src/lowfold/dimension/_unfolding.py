@@ -138,9 +138,20 @@ def _variances(source: Points | Pairs, k: int, n_jobs: int | None) -> tuple[Floa
         return None, "the unfolded points have no variance"
     reasons = [] if share == 1 else [words]
     if model.duality_gap_ > UNSOLVED:
-        reasons.append(f"the program was solved to {model.duality_gap_:.0%} only")
+        reasons.append(_unsolved(model.duality_gap_))
     spectrum = spectrum[spectrum > IDLE * spectrum.sum()]
     return spectrum / spectrum.sum(), "; ".join(reasons) or None
+
+
+def _unsolved(gap: float) -> str:
+    """What a duality gap speaks against.
+
+    >>> _unsolved(0.25), _unsolved(float("inf"))
+    ('the program was solved to 25% only', 'nothing proves that the program was solved')
+    """
+    if not np.isfinite(gap):
+        return "nothing proves that the program was solved"
+    return f"the program was solved to {gap:.0%} only"
 
 
 def _count(variance: Floats, share: float) -> float:

@@ -34,6 +34,7 @@ ZERO_COLUMN = 1e-9  # of the longest column: the data have no such direction, an
 NOISE = 0.1  # of the spread, for such a column: enough to leave the saddle, too little to disturb the others
 FITTED = 1e-12  # of the sum of squared dissimilarities: stress that no further column can lower
 ASYMMETRY = 1e-9  # of a weight: those of a formula are symmetric to rounding, and given ones are not repaired
+SHOWN = 3  # points that are named of a group apart
 HELD = 0.8  # of the memory budget may go into the matrix of dissimilarities; the descent needs the rest
 
 
@@ -207,10 +208,11 @@ def _refuse_pieces(terms: PairTerms | EdgeTerms) -> None:
     else:
         labels = components(measured_graph(terms))
     if labels.max() > 0:
+        few = ", ".join(map(str, np.flatnonzero(labels == labels.max())[:SHOWN]))
         raise InvalidInput(
             f"the measured pairs of positive weight fall into {labels.max() + 1} groups of points without a pair "
             "between them, so their places to each other are not determined; measure pairs between the groups, or "
-            "embed each alone"
+            f"embed each alone; of the last group are the points {few}"
         )
 
 

@@ -30,6 +30,7 @@ from lowfold.methods._in_blocks import read_for
 from lowfold.methods._known_rows import with_own
 from lowfold.methods._looks_like import (
     refuse_condensed,
+    refuse_no_class,
     refuse_two_orders,
     tell_affinity,
     tell_classes,
@@ -294,12 +295,13 @@ def _labels(method: Any, y: Any) -> NDArray[Any]:
             "labels"
         )
     labels = np.asarray(y)
-    if labels.ndim == 1:
-        tell_classes(method, labels)
-        return labels
-    from sklearn.utils.validation import column_or_1d
+    if labels.ndim != 1:
+        from sklearn.utils.validation import column_or_1d
 
-    return np.asarray(column_or_1d(labels, warn=True))
+        return np.asarray(column_or_1d(labels, warn=True))
+    refuse_no_class(labels)
+    tell_classes(method, labels)
+    return labels
 
 
 def _read_matrix(estimator: Any, X: Any, metric: str, *, reset: bool) -> Pairs | Measured:

@@ -29,6 +29,22 @@ def tell_one_point(X: NDArray[np.floating]) -> None:
         )
 
 
+def refuse_no_class(labels: NDArray[Any]) -> None:
+    """None, NaN and pandas' NA are no classes: they are unequal to themselves, or cannot be compared."""
+    if labels.dtype.kind == "f":
+        none = np.isnan(labels)
+    elif labels.dtype.kind == "O":
+        none = np.array([one is None or type(one).__name__ == "NAType" or one != one for one in labels.tolist()])
+    else:
+        return
+    if none.any():
+        first = int(np.argmax(none))
+        raise InvalidInput(
+            f"y names no class for {int(none.sum())} of {len(labels)} points, the first in row {first}; leave these "
+            "rows out, and place them by transform"
+        )
+
+
 def tell_classes(method: Any, labels: NDArray[Any]) -> None:
     """Names and measurements are no classes: with one for each point none has another of its own."""
     if len(labels) > 1 and len(np.unique(labels)) == len(labels):

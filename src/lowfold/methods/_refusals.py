@@ -77,7 +77,7 @@ def _masked(X: Any) -> None:
     if isinstance(X, np.ma.MaskedArray) and (hidden := int(np.ma.getmaskarray(X).sum())):
         raise InvalidInput(
             f"X is a masked array, and {hidden:,} of its {X.size:,} values are masked; fill them, X.filled(value), or "
-            "pass X.filled(np.nan) to EMPCA, which fits rows with gaps"
+            "pass X.filled(np.nan) to EMPCA, which fits rows with gaps, or, of distances, to MetricMDS"
         )
 
 
@@ -242,6 +242,12 @@ def _other_order(X: Any, said: str) -> str:
     return f"{said.rstrip()}\nX[list(model.feature_names_in_)] is in that order."
 
 
+def _other_names(X: Any, said: str) -> str:
+    if "yet now missing" in said:
+        return f"{said.rstrip()}\nThe model needs them all, under the names of the fit."
+    return f"{said.rstrip()}\nX[list(model.feature_names_in_)] takes the columns of the fit."
+
+
 def _cells(X: Any, said: str) -> str:
     return "X has cells that hold several values, and every cell must be one number; spread them over columns"
 
@@ -268,6 +274,8 @@ TOLD: dict[str, Callable[[Any, str], str]] = {
     "while a minimum of": _few,
     "features as input": _other_columns,
     "must be in the same order": _other_order,
+    "Feature names unseen": _other_names,
+    "yet now missing": _other_names,
     "setting an array element with a sequence": _cells,
     "too large to convert": _too_large,
     "fill value must be 0": _other_fill,
