@@ -180,17 +180,21 @@ def _confirmed(graph: Graph, found: Ints, X: AnyFloats | None, d: int, run: Run)
     Setting aside all doubtful edges lengthens ways in thin places too; this puts back those that are in order, and over
     those that cross a gap of the sample others may have a short way.
     """
-    kept = np.ones(len(graph.indices), dtype=bool)
+    kept, rise = np.ones(len(graph.indices), dtype=bool), None
     while len(found):
         kept[:] = True
         kept[found] = kept[mirrored(graph, found)] = False
         still = long_way(graph, kept, found, BLIND if X is None else SURE, run)
-        if still.all() and X is not None:
+        if X is None and still.all():
+            return within_pieces(graph, kept, found, run)
+        if X is not None and still.all():
+            rise = rising(graph, X, d, ends_of(graph, found)) if rise is None else rise
+            if not rise.any():
+                return found[:0]  # whichever of them leave the planes
             still = steep(graph, kept, X, found, d)
-        if still.all():
-            found = within_pieces(graph, kept, found, run)
-            return found if X is None else found[rising(graph, X, d, ends_of(graph, found))]
-        found = found[still]
+            if still.all():
+                return within_pieces(graph, kept, found[rise], run)
+        found, rise = found[still], rise if rise is None else rise[still]
     return found
 
 
