@@ -11,7 +11,7 @@ from numba import njit
 from lowfold._core.rounding import NO_DIVISOR, ROUNDING
 from lowfold.graph._near_planes import BEGINNING, REWEIGHTED, SETTLED, STIFF, WEAK
 
-LANES = 16  # four registers of four float64 each: an addition waits for the one before, and others fill the time
+LANES = 64  # fewer, and beginning a loop over them takes longer than the loop; more leave the nearest cache
 
 
 @njit(nogil=True, cache=True)
@@ -41,7 +41,7 @@ def near_planes(X, vertices, near, counts, planes, length, height):
     line to each, and its height above the plane.
     """
     (k, D), d = (near.shape[1], X.shape[1]), planes.shape[1]
-    spokes, product, own = np.empty((D, k)), np.empty((k, k, LANES)), np.empty(k)
+    spokes, product, own = np.empty((k, D)), np.empty((k, k, LANES)), np.empty(k)
     unit, inverse = np.zeros((min(k, D), k, LANES)), np.empty((k, LANES))
     size, first, square = np.empty((3, k, LANES))
     T, inside = np.empty((d, min(k, D), LANES)), np.empty((d, k, LANES))
@@ -53,7 +53,7 @@ def near_planes(X, vertices, near, counts, planes, length, height):
             if k < D:
                 _products(spokes, product[:, :, v])
             else:
-                unit[:, :, v] = spokes
+                unit[:, :, v] = spokes.T
             nearer = min(counts[s], max(d + 1, (counts[s] + 1) // 2))
             for j in range(k):
                 first[j, v] = 1.0 if j < nearer else 0.0
@@ -73,33 +73,29 @@ def near_planes(X, vertices, near, counts, planes, length, height):
 
 @njit(nogil=True, cache=True)
 def _spokes(X, i, near, count, spokes, size):
-    """spokes[t, j] = column t of x_j - x_i, of length 1, for neighbours near[:count]; 0 for others; and sizes."""
-    D, k = spokes.shape
-    size[:], spokes[:] = 0.0, 0.0
+    """spokes[j] = x_j - x_i, of length 1, for the neighbours near[:count], and their sizes; 0 for the others."""
+    D = spokes.shape[1]
+    spokes[count:], size[count:] = 0.0, 0.0
     for j in range(count):
+        total = 0.0
         for t in range(D):
-            spokes[t, j] = np.float64(X[near[j], t]) - np.float64(X[i, t])
-    for t in range(D):
-        for j in range(k):
-            size[j] += spokes[t, j] * spokes[t, j]
-    for j in range(k):
-        size[j] = np.sqrt(size[j])
-    for t in range(D):
-        for j in range(k):
-            spokes[t, j] = np.divide(spokes[t, j], max(size[j], NO_DIVISOR))
+            spokes[j, t] = np.float64(X[near[j], t]) - np.float64(X[i, t])
+            total += spokes[j, t] * spokes[j, t]
+        size[j] = np.sqrt(total)
+        inverse = np.divide(1.0, max(size[j], NO_DIVISOR))
+        for t in range(D):
+            spokes[j, t] *= inverse
 
 
 @njit(nogil=True, cache=True)
 def _products(spokes, out):
-    D, k = spokes.shape
-    total = np.empty(k)
+    k, D = spokes.shape
     for a in range(k):
-        total[:] = 0.0
-        for t in range(D):
-            at = spokes[t, a]
-            for b in range(k):
-                total[b] += at * spokes[t, b]
-        out[a] = total
+        for b in range(a, k):
+            total = 0.0
+            for t in range(D):
+                total += spokes[a, t] * spokes[b, t]
+            out[a, b] = out[b, a] = total
 
 
 @njit(nogil=True, cache=True)
@@ -236,17 +232,17 @@ def _product(first, second, out):
 @njit(nogil=True, cache=True)
 def _in_columns(spokes, unit, inverse, T, along, plane):
     """plane[c] = T[c] in the columns of the data: the spokes times y, where unit y = T[c]."""
-    D, k = spokes.shape
+    k, D = spokes.shape
+    plane[:] = 0.0
     for c in range(len(T)):
         for a in range(k - 1, -1, -1):
             along[a] = T[c, a]
             for b in range(a + 1, k):
                 along[a] -= unit[a, b] * along[b]
             along[a] *= inverse[a]
-        for t in range(D):
-            plane[c, t] = 0.0
-            for j in range(k):
-                plane[c, t] += along[j] * spokes[t, j]
+        for j in range(k):
+            for t in range(D):
+                plane[c, t] += along[j] * spokes[j, t]
 
 
 @njit(nogil=True, cache=True)

@@ -37,7 +37,7 @@ def near_planes(
     spokes = np.zeros((D, k, n))
     spokes[:, places, rows] = np.subtract(X[near[rows, places]], X[vertices[rows]], dtype=np.float64).T
     size = np.sqrt(_product(spokes, spokes))
-    spokes /= np.maximum(size, NO_DIVISOR)
+    spokes *= 1.0 / np.maximum(size, NO_DIVISOR)
     unit, inverse = _own_span(spokes) if k < D else (spokes, size)
     first = (j < np.minimum(counts, np.maximum(d + 1, (counts + 1) // 2))).astype(np.float64)
     T, square = _towards_most(unit, first, d)

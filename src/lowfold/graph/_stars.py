@@ -44,7 +44,8 @@ def stars(graph: Graph, X: AnyFloats, d: int, middle: Floats, run: Run) -> Ints:
         return none
     across = across[steep(graph, kept, X, across, d)]
     kept = _without(graph, across)
-    found = within_pieces(graph, kept, across[long_way(graph, kept, across, FAR, run)], run)
+    across = within_pieces(graph, kept, across, run)
+    found = across[long_way(graph, kept, across, FAR, run)]
     return found if len(found) >= FEWEST else none
 
 
