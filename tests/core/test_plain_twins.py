@@ -124,13 +124,15 @@ def test_loops_of_shortcuts(make, seed: int) -> None:
         n_low = module.low_entries(graph.indptr, graph.indices, share, 0.35, *low)
         module.mirror(graph.indptr, graph.indices, share)
         times = np.zeros(len(share))
+        pieces = np.empty(graph.n, dtype=np.int64)
+        module.labels(graph.indptr, graph.indices, kept < 0.2, pieces)
         n_long = module.long_edges(*rows, lengths[0], 2, 1.2, long, times)
         module.places(graph.indptr, graph.indices, heads, tails, where)
         means, ways = np.empty((60, 2)), np.empty(60, dtype=bool)
         module.mean_lengths(graph.indptr, graph.lengths, np.column_stack([tails, heads]), means)
         module.detours(graph.indptr, graph.indices, graph.lengths, mask, tails, heads, reach, 4000, ways)
-        found[module] = share, lengths, low[:, :n_low], long[:n_long], times, where, means, ways
-        assert min(n_low, n_long) > 5
+        found[module] = share, lengths, low[:, :n_low], long[:n_long], times, where, means, ways, pieces
+        assert min(n_low, n_long, len(np.unique(pieces))) > 5
         assert np.array_equal(graph.indices[low[1, :n_low]], low[2, :n_low])  # (j, i) of the entries (i, j)
     for first, second in zip(*found.values(), strict=True):
         assert np.array_equal(first, second)

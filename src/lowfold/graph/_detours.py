@@ -12,7 +12,6 @@ from lowfold._core.jit import loops_for
 from lowfold._core.parallel import COPIED, TABLED, block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
-from lowfold.graph._components import components
 from lowfold.graph._local_planes import directions_of_products
 from lowfold.graph._types import Graph
 
@@ -35,7 +34,9 @@ def labels_along(graph: Graph, kept: Mask, run: Run) -> NDArray[np.integer]:
         found = labels_on_device(graph, kept, run)
         if found is not None:
             return found
-    return components(part_of(graph, kept))
+    out = np.empty(graph.n, dtype=np.int64)
+    loops_for(LOOPS, graph.n).labels(graph.indptr, graph.indices, kept, out)
+    return out
 
 
 def within_pieces(graph: Graph, kept: Mask, edges: Ints, run: Run) -> Ints:
