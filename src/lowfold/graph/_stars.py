@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowfold._core.jit import loops_for
+from lowfold._core.jit import SMALL, loops_for
 from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
@@ -39,10 +39,12 @@ def stars(graph: Graph, X: AnyFloats, d: int, middle: Floats, run: Run) -> Ints:
     if graph.n > LOOKED_AT:
         edges = _long_edges(graph, middle, 1)[0]
     kept = _without(graph, edges)
-    across = edges[long_way(graph, kept, edges, FAR, run)]
+    few = graph.n <= SMALL  # where ways are SciPy's, longer to look for than planes are to make
+    across = edges[steep(graph, kept, X, edges, d)] if few else edges
+    across = across[long_way(graph, kept, across, FAR, run)]
     if len(across) < FEWEST:
         return none
-    across = across[steep(graph, kept, X, across, d)]
+    across = across if few else across[steep(graph, kept, X, across, d)]
     kept = _without(graph, across)
     across = within_pieces(graph, kept, across, run)
     found = across[long_way(graph, kept, across, FAR, run)]
