@@ -10,7 +10,7 @@ import pytest
 from lowfold._core import jit
 from lowfold._core.jit import compiled, loops_for
 from lowfold.datasets import swiss_roll
-from lowfold.graph import _search_plain, _shortcut_plain, _union_plain
+from lowfold.graph import _plane_plain, _search_plain, _shortcut_plain, _union_plain
 from lowfold.graph._search import nearest, sorted_rows
 from lowfold.graph._shortcuts import find_shortcuts
 from lowfold.graph._source import Points
@@ -19,7 +19,8 @@ from lowfold.kernels._alignment import Alignment, align
 from lowfold.kernels._patches import Patches
 from lowfold.metrics._resolve import resolve_metric
 
-SEARCH, SHORTCUTS, UNION, ALIGN = (
+PLANES, SEARCH, SHORTCUTS, UNION, ALIGN = (
+    "lowfold.graph._plane_loops",
     "lowfold.graph._search_loops",
     "lowfold.graph._shortcut_loops",
     "lowfold.graph._union_loops",
@@ -123,15 +124,40 @@ def test_loops_of_shortcuts(make, seed: int) -> None:
         n_low = module.low_entries(graph.indptr, graph.indices, share, 0.35, *low)
         module.mirror(graph.indptr, graph.indices, share)
         times = np.zeros(len(share))
+        pieces = np.empty(graph.n, dtype=np.int64)
+        module.labels(graph.indptr, graph.indices, kept < 0.2, pieces)
         n_long = module.long_edges(*rows, lengths[0], 2, 1.2, long, times)
         module.places(graph.indptr, graph.indices, heads, tails, where)
         means, ways = np.empty((60, 2)), np.empty(60, dtype=bool)
         module.mean_lengths(graph.indptr, graph.lengths, np.column_stack([tails, heads]), means)
         module.detours(graph.indptr, graph.indices, graph.lengths, mask, tails, heads, reach, 4000, ways)
-        found[module] = share, lengths, low[:, :n_low], long[:n_long], times, where, means, ways
-        assert min(n_low, n_long) > 5
+        found[module] = share, lengths, low[:, :n_low], long[:n_long], times, where, means, ways, pieces
+        assert min(n_low, n_long, len(np.unique(pieces))) > 5
         assert np.array_equal(graph.indices[low[1, :n_low]], low[2, :n_low])  # (j, i) of the entries (i, j)
     for first, second in zip(*found.values(), strict=True):
+        assert np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("X", [lattice(0), lattice(1, np.float32), points(2, 2), points(3, 30), points(4, 10)[:, :1]])
+@pytest.mark.parametrize("d", [1, 2])
+def test_planes_of_neighbours(X: np.ndarray, d: int) -> None:
+    """With more columns than neighbours and with fewer, repeated points, rows shorter than asked for, and a line."""
+    graph = nearest(source(X), 6).union()
+    vertices = np.arange(3, len(X))
+    tails = graph.rows()[graph.indptr[3] :]
+    found = []
+    for module in (compiled(PLANES), _plane_plain):
+        entries, counts = np.zeros((len(vertices), 10), dtype=np.int64), np.empty(len(vertices), dtype=np.int64)
+        module.nearest_entries(graph.indptr, graph.lengths, vertices, entries, counts)
+        planes = np.empty((len(vertices), min(d, X.shape[1]), X.shape[1]))
+        length, height = np.empty((2, *entries.shape))
+        near = graph.indices[entries].astype(np.int64)
+        module.near_planes(X, vertices, near, counts, planes, length, height)
+        lengths, heights = np.empty((2, len(tails)))
+        module.heights(X, tails, graph.indices[graph.indptr[3] :], planes, tails - 3, lengths, heights)
+        found.append([entries, counts, planes, length, height, lengths, heights])
+    assert counts.min() < 10
+    for first, second in zip(*found, strict=True):
         assert np.array_equal(first, second)
 
 
@@ -151,7 +177,7 @@ def test_shortcuts_and_kernel_are_the_same(monkeypatch: pytest.MonkeyPatch) -> N
     near, rng = nearest(source(X), 15), np.random.default_rng(5)
     patches = Patches.around(near, include_self=True)
     factor = rng.normal(size=(len(patches.members), 3)) / 4
-    loaded = {name: compiled(name) for name in (SHORTCUTS, ALIGN)}
+    loaded = {name: compiled(name) for name in (SHORTCUTS, PLANES, ALIGN)}
     found = []
     for known in (loaded, {}):
         monkeypatch.setattr(jit, "_loaded", dict(known))

@@ -11,7 +11,7 @@ import numpy as np
 from lowfold._core.jit import loops_for
 from lowfold._core.parallel import COPIED, block_slices, run_blocks
 from lowfold._core.run import Run
-from lowfold._core.types import AnyFloats, AnyInts, Floats, Ints
+from lowfold._core.types import AnyFloats, Ints
 from lowfold.graph._components import components
 from lowfold.graph._detours import (
     LOOPS,
@@ -25,15 +25,14 @@ from lowfold.graph._detours import (
     steep,
     within_pieces,
 )
-from lowfold.graph._local_planes import ABOVE, Padded, medians, padded, plane_dimension, robust_planes
-from lowfold.graph._search import trim
+from lowfold.graph._local_planes import plane_dimension
+from lowfold.graph._near_planes import near_planes, rise_from, rises
 from lowfold.graph._types import Graph
 
-LINEARITY = 0.7  # sine of the angle to a local plane above which an edge leaves its sheet, as in LocallyLinearIsomap
 # Times the median height above a plane, of one edge among thousands: of noisy sheets without shortcuts the edges that
 # passed all else were at 3 to 5.6, of noisy rolls the shortcuts at 7.5 and more.
 FAR_ABOVE = 5.5
-AT_ONCE = 100  # edges whose ends' planes are made together: 65 MB of images of 64 x 64
+AT_ONCE = 100  # edges whose ends' planes are made together: 13 MB of images of 64 x 64
 BUNDLE = 10  # edges side by side that are not chance: noise and thin places leave up to 6
 
 
@@ -71,15 +70,14 @@ def _steep_or_beside(graph: Graph, edges: Ints, steeply: Mask) -> Mask:
 
 def rising(graph: Graph, X: AnyFloats, d: int, pairs: Ints) -> Mask:
     """Whether the line between each pair rises from the plane of either end, by more than noise ever does."""
-    pad, d = _nearest_entries(graph), plane_dimension(d, X.shape[1], NEAR)
+    d = plane_dimension(d, X.shape[1], NEAR)
     out = np.zeros(len(pairs), dtype=bool)
     for part in block_slices(len(pairs), AT_ONCE):
         ends = pairs[part]
         points, places = np.unique(ends, return_inverse=True)
-        places = places.reshape(ends.shape)
-        planes, noise = _noisy_planes(X, pad, points, d)
-        sides = zip(ends.T, ends.T[::-1], places.T)
-        there, back = (_rises(X, a, b, planes, noise, row, FAR_ABOVE) for a, b, row in sides)
+        around = near_planes(graph, X, points, d)
+        sides = zip(ends.T, ends.T[::-1], places.reshape(ends.shape).T)
+        there, back = (rise_from(X, a, b, around, row, graph.n, FAR_ABOVE) for a, b, row in sides)
         out[part] = there | back
     return out
 
@@ -98,47 +96,21 @@ def largest_bundle(graph: Graph, found: Ints) -> int:
 
 def _rising(graph: Graph, X: AnyFloats, d: int, run: Run) -> Mask:
     """Entries that rise from the plane which the shortest entries of either end span, by more than noise does."""
-    pad = _nearest_entries(graph)
     d = plane_dimension(d, X.shape[1], NEAR)
     rise = np.zeros(len(graph.indices))
-    parts = block_slices(graph.n, max(1, COPIED // (pad.index.shape[1] * X.shape[1])))
+    parts = block_slices(graph.n, max(1, COPIED // (NEAR * X.shape[1])))
 
     def work(b: int) -> None:
-        part = parts[b]
-        planes, noise = _noisy_planes(X, pad, part, d)
-        entries = slice(graph.indptr[part.start], graph.indptr[part.stop])
-        row = np.repeat(np.arange(part.stop - part.start), np.diff(graph.indptr[part.start : part.stop + 1]))
-        rise[entries] = _rises(X, part.start + row, graph.indices[entries], planes, noise, row)
+        vertices = np.arange(parts[b].start, parts[b].stop)
+        around = near_planes(graph, X, vertices, d)
+        near = around.entries[around.real]
+        rise[near] = rises(around.length, around.height, around.noise[:, None])[around.real]
+        rest = np.ones(graph.indptr[parts[b].stop] - graph.indptr[parts[b].start], dtype=bool)
+        rest[near - graph.indptr[parts[b].start]] = False
+        row = np.repeat(np.arange(len(vertices)), np.diff(graph.indptr[parts[b].start : parts[b].stop + 1]))[rest]
+        entries = graph.indptr[parts[b].start] + np.flatnonzero(rest)
+        rise[entries] = rise_from(X, vertices[row], graph.indices[entries], around, row, graph.n)
 
     run_blocks(work, len(parts), n_jobs=run.n_jobs)
     loops_for(LOOPS, graph.n).mirror(graph.indptr, graph.indices, rise)
     return np.asarray(rise > 0)
-
-
-def _nearest_entries(graph: Graph) -> Padded:
-    near = graph.neighbors()
-    return padded(trim(near, np.minimum(near.counts, NEAR)))
-
-
-def _noisy_planes(X: AnyFloats, pad: Padded, part: slice | Ints, d: int) -> tuple[Floats, Floats]:
-    """The plane (d, D) of these points that most of its neighbours lie in, and their median height above it."""
-    V = np.subtract(X[pad.index[part]], X[part, None], dtype=np.float64)
-    planes, height = robust_planes(V, np.linalg.norm(V, axis=2), pad.real[part], d)
-    return np.ascontiguousarray(planes.transpose(0, 2, 1)), medians(height, pad.real[part])
-
-
-def _rises(
-    X: AnyFloats, i: AnyInts, j: AnyInts, planes: Floats, noise: Floats, row: Ints, above: float = ABOVE
-) -> Mask:
-    """Whether x_j - x_i rises from the plane of i, planes[row] (d, D), steeply, and `above` times the noise there.
-
-    No height is more than the length: in high dimension hardly an entry is left to look at.
-    """
-    step = np.subtract(X[j], X[i], dtype=np.float64)
-    length = np.linalg.norm(step, axis=1)
-    left = np.flatnonzero(length > above * noise[row])
-    inside = (planes[row[left]] @ step[left, :, None])[:, :, 0]
-    height = np.sqrt(np.maximum(length[left] ** 2 - (inside**2).sum(axis=1), 0.0))
-    rises = np.zeros(len(row), dtype=bool)
-    rises[left] = (height > LINEARITY * length[left]) & (height > above * noise[row[left]])
-    return rises

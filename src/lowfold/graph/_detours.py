@@ -12,7 +12,6 @@ from lowfold._core.jit import loops_for
 from lowfold._core.parallel import COPIED, TABLED, block_slices, run_blocks
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
-from lowfold.graph._components import components
 from lowfold.graph._local_planes import directions_of_products
 from lowfold.graph._types import Graph
 
@@ -22,6 +21,7 @@ NEAR = 10  # a vertex' shortest edges, among which shortcuts are few; longer one
 SETTLED = 4000  # vertices around an end after which a search gives up: the dimension is high
 FLAT = 0.866  # cosine of 30 degrees: an edge that close to a tangent plane of its ends crosses a gap
 THIN = 0.15  # directions less than this times the widest hardly occur in a neighbourhood: a curve is no plane
+LIKE = 1.2  # times: a cube grows by 1.7, and hubs of 100 neighbours need a dozen groups
 AT_ONCE = 128  # ways that one thread looks for with one array of labels
 LOOPS = "lowfold.graph._shortcut_loops"
 
@@ -34,7 +34,9 @@ def labels_along(graph: Graph, kept: Mask, run: Run) -> NDArray[np.integer]:
         found = labels_on_device(graph, kept, run)
         if found is not None:
             return found
-    return components(part_of(graph, kept))
+    out = np.empty(graph.n, dtype=np.int64)
+    loops_for(LOOPS, graph.n).labels(graph.indptr, graph.indices, kept, out)
+    return out
 
 
 def within_pieces(graph: Graph, kept: Mask, edges: Ints, run: Run) -> Ints:
@@ -81,16 +83,33 @@ def _planes(graph: Graph, kept: Mask, X: AnyFloats, where: Ints, d: int) -> Floa
     """(m, d, D) directions of the differences to the kept neighbours, orthonormal; 0 for those that hardly occur."""
     D, degrees = X.shape[1], graph.degrees()[where]
     planes = np.zeros((len(where), d, D))
-    most = int(degrees.max(initial=1))
-    for part in block_slices(len(where), max(1, TABLED // (most * D))):
-        column = np.arange(most) < degrees[part, None]
-        entry = np.where(column, graph.indptr[where[part], None] + np.arange(most), 0)
-        near, column = graph.indices[entry], column & kept[entry]
-        spokes = (X[near].astype(np.float64) - X[where[part], None].astype(np.float64)) * column[:, :, None]
-        directions, sizes = directions_of_products(spokes, d)
-        occurs = sizes[:, :d] > THIN * sizes[:, :1]
-        planes[part, : occurs.shape[1]] = directions.transpose(0, 2, 1) * occurs[:, :, None]
+    for rows in _of_like_size(degrees, D):
+        most = int(degrees[rows].max(initial=1))
+        for part in block_slices(len(rows), max(1, TABLED // (most * D))):
+            now = rows[part]
+            column = np.arange(most) < degrees[now, None]
+            entry = np.where(column, graph.indptr[where[now], None] + np.arange(most), 0)
+            near, column = graph.indices[entry], column & kept[entry]
+            spokes = (X[near].astype(np.float64) - X[where[now], None].astype(np.float64)) * column[:, :, None]
+            directions, sizes = directions_of_products(spokes, d)
+            occurs = sizes[:, :d] > THIN * sizes[:, :1]
+            planes[now, : occurs.shape[1]] = directions.transpose(0, 2, 1) * occurs[:, :, None]
     return planes
+
+
+def _of_like_size(degrees: NDArray[np.integer], D: int) -> list[Ints]:
+    """Places of rows which are filled up to the longest among them: all of data in few columns; in many, where a row
+    costs the cube of its length, those whose lengths differ by LIKE at most.
+    """
+    order = np.argsort(degrees, kind="stable")
+    if D <= NEAR:
+        return [order]
+    groups = []
+    while len(order):
+        n = int(np.searchsorted(degrees[order], LIKE * degrees[order[0]], side="right"))
+        groups.append(order[:n])
+        order = order[n:]
+    return groups
 
 
 def near_entries(graph: Graph) -> Mask:

@@ -65,6 +65,25 @@ def low_entries(indptr, indices, share, limit, entries, others, tails):
 
 
 @njit(nogil=True, cache=True)
+def labels(indptr, indices, kept, out):
+    """out[i] = the smallest vertex that the kept entries join with i; entries are kept in both rows or in none."""
+    waiting = np.empty(len(out), np.int64)
+    out[:] = -1
+    for i in range(len(out)):
+        if out[i] >= 0:
+            continue
+        out[i], waiting[0], size = i, i, 1
+        while size > 0:
+            size -= 1
+            v = waiting[size]
+            for e in range(indptr[v], indptr[v + 1]):
+                u = indices[e]
+                if kept[e] and out[u] < 0:
+                    out[u], waiting[size] = i, u
+                    size += 1
+
+
+@njit(nogil=True, cache=True)
 def places(indptr, indices, rows, columns, out):
     """out[s] = where the entry (rows[s], columns[s]) stands: rows are sorted."""
     for s in range(len(rows)):

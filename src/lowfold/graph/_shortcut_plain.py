@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
+from scipy.sparse.csgraph import connected_components, dijkstra
 
 from lowfold._core.rounding import NO_DIVISOR
 from lowfold._core.types import Floats, Ints
@@ -68,6 +68,14 @@ def shared_neighbors(
         common: Floats = np.asarray((A[i] * A[j]).sum(axis=1), dtype=np.float64).ravel()
         least = np.minimum(degrees[i], degrees[j])
         share[part] = np.minimum(common, np.floor(enough * least) + 1) / least
+
+
+def labels(indptr: Ints, indices: Ints, kept: NDArray[np.bool_], out: Ints) -> None:
+    """out[i] = the smallest vertex that the kept entries join with i; entries are kept in both rows or in none."""
+    n = len(indptr) - 1
+    ends = np.concatenate([[0], np.cumsum(kept)])[indptr]
+    _, piece = connected_components(csr_array((np.ones(ends[-1]), indices[kept], ends), shape=(n, n)), directed=False)
+    out[:] = np.unique(piece, return_index=True)[1][piece]
 
 
 def places(indptr: Ints, indices: Ints, rows: Ints, columns: Ints, out: Ints) -> None:

@@ -93,20 +93,21 @@ def find_shortcuts(graph: Graph, X: AnyFloats | None = None, *, d: int = 2, run:
     sure, doubtful, tails = _doubts(graph, spared, run)
     without_twin(run, "the search for ways around doubtful edges", "there are few")
     first = doubtful[:SAMPLE]
-    long = first[long_way(graph, sure, first, DETOUR, run)]
+    long = _long(graph, sure, first, run)
     hints = long if X is None or len(long) == 0 else long[steep(graph, sure, X, long, d)]
     told = 0 if X is None else len(hints)
     across = long[:0] if X is None else stars(graph, X, d, middle, run)
     if len(hints) == 0 and len(across) == 0:
         return Shortcuts.none(len(first))  # all cross gaps of the sample: a bundle of shortcuts would not
-    beside = _beside(graph, sure, long, doubtful[SAMPLE:], tails[SAMPLE:], run)
-    few = np.union1d(_confirmed(graph, beside, X, d, run), across)
+    others, beside = doubtful[SAMPLE:], _beside(graph, long, doubtful[SAMPLE:], tails[SAMPLE:])
+    found = np.concatenate([long, _long(graph, sure, others[beside], run)])
+    few = np.union1d(_confirmed(graph, found, X, d, run), across)
     many = few[:0]
     if X is not None and (len(few) or (len(hints) >= HINTS and _rise(graph, X, d, hints))):
         many = bundled(graph, X, d, SURE, run)
     if len(few) == 0 and len(np.intersect1d(many, hints)) < HINTS and largest_bundle(graph, many) < BUNDLE:
         return Shortcuts.none(len(first), told)
-    found = doubtful[long_way(graph, sure, doubtful, DETOUR, run)]
+    found = np.concatenate([found, _long(graph, sure, others[~beside], run)])
     found = np.union1d(_confirmed(graph, found, X, d, run), np.union1d(many, across))
     return Shortcuts(ends_of(graph, found), len(doubtful), told)
 
@@ -136,13 +137,16 @@ def _rise(graph: Graph, X: AnyFloats, d: int, hints: Ints) -> bool:
     return bool(rising(graph, X, d, ends_of(graph, some)).mean() >= RISEN)
 
 
-def _beside(graph: Graph, sure: Mask, long: Ints, others: Ints, tails: NDArray[np.integer], run: Run) -> Ints:
-    """The long entries and others as long that touch them or their neighbours: a few shortcuts side by side."""
+def _long(graph: Graph, sure: Mask, edges: Ints, run: Run) -> Ints:
+    return edges[long_way(graph, sure, edges, DETOUR, run)]
+
+
+def _beside(graph: Graph, long: Ints, others: Ints, tails: NDArray[np.integer]) -> Mask:
+    """Which others touch the long entries or their neighbours: a few shortcuts side by side."""
     around = np.zeros(graph.n, dtype=bool)
     around[ends_of(graph, long)] = True
     around[graph.indices[entries_of(graph, np.flatnonzero(around))]] = True
-    near = others[around[tails] | around[graph.indices[others]]]
-    return np.concatenate([long, near[long_way(graph, sure, near, DETOUR, run)]])
+    return np.asarray(around[tails] | around[graph.indices[others]])
 
 
 def _doubts(graph: Graph, spared: Floats, run: Run) -> tuple[Mask, Ints, NDArray[np.integer]]:
@@ -180,17 +184,21 @@ def _confirmed(graph: Graph, found: Ints, X: AnyFloats | None, d: int, run: Run)
     Setting aside all doubtful edges lengthens ways in thin places too; this puts back those that are in order, and over
     those that cross a gap of the sample others may have a short way.
     """
-    kept = np.ones(len(graph.indices), dtype=bool)
+    kept, rise = np.ones(len(graph.indices), dtype=bool), None
     while len(found):
         kept[:] = True
         kept[found] = kept[mirrored(graph, found)] = False
         still = long_way(graph, kept, found, BLIND if X is None else SURE, run)
-        if still.all() and X is not None:
+        if X is None and still.all():
+            return within_pieces(graph, kept, found, run)
+        if X is not None and still.all():
+            rise = rising(graph, X, d, ends_of(graph, found)) if rise is None else rise
+            if not rise.any():
+                return found[:0]  # whichever of them leave the planes
             still = steep(graph, kept, X, found, d)
-        if still.all():
-            found = within_pieces(graph, kept, found, run)
-            return found if X is None else found[rising(graph, X, d, ends_of(graph, found))]
-        found = found[still]
+            if still.all():
+                return within_pieces(graph, kept, found[rise], run)
+        found, rise = found[still], rise if rise is None else rise[still]
     return found
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowfold._core.jit import loops_for
+from lowfold._core.jit import SMALL, loops_for
+from lowfold._core.parallel import block_slices
 from lowfold._core.run import Run
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._detours import LOOPS, Mask, long_way, mirrored, steep, within_pieces
@@ -18,6 +19,7 @@ from lowfold.graph._types import Graph
 LONG = 1.7
 LOOKED_AT = 50_000  # points at most whose edges are looked at first: enough to see that there are some
 AT_FIRST = 200  # of these edges, the longest, are looked at; all where some of them are steep
+AT_ONCE = 25  # of them: on noisy data these are enough
 # Ends so many times farther apart without the steep edges: gaps of a sample reach 6. Stars on rolls had 5 to 17 such
 # edges; on 996 clean graphs, noisy ones among them, there were fewer than 4.
 FAR = 8.0
@@ -32,14 +34,31 @@ def stars(graph: Graph, X: AnyFloats, d: int, middle: Floats, run: Run) -> Ints:
     none = np.empty(0, dtype=np.int64)
     edges, times = _long_edges(graph, middle, -(-graph.n // LOOKED_AT))
     some = edges[np.argpartition(times, -AT_FIRST)[-AT_FIRST:]] if len(edges) > AT_FIRST else edges
-    across = _leaving(graph, X, some, d)
+    if not _some_leave(graph, X, some, d):
+        return none
+    if graph.n > LOOKED_AT:
+        edges = _long_edges(graph, middle, 1)[0]
+    kept = _without(graph, edges)
+    few = graph.n <= SMALL  # where ways are SciPy's, longer to look for than planes are to make
+    across = edges[steep(graph, kept, X, edges, d)] if few else edges
+    across = across[long_way(graph, kept, across, FAR, run)]
     if len(across) < FEWEST:
         return none
-    if len(some) < len(edges) or graph.n > LOOKED_AT:
-        across = _leaving(graph, X, _long_edges(graph, middle, 1)[0], d)
+    across = across if few else across[steep(graph, kept, X, across, d)]
     kept = _without(graph, across)
-    found = within_pieces(graph, kept, across[long_way(graph, kept, across, FAR, run)], run)
+    across = within_pieces(graph, kept, across, run)
+    found = across[long_way(graph, kept, across, FAR, run)]
     return found if len(found) >= FEWEST else none
+
+
+def _some_leave(graph: Graph, X: AnyFloats, edges: Ints, d: int) -> bool:
+    """Whether FEWEST of the edges are at more than 30 degrees to the tangent planes of both ends, which others span."""
+    kept, n = _without(graph, edges), 0
+    for part in block_slices(len(edges), AT_ONCE):
+        n += int(steep(graph, kept, X, edges[part], d).sum())
+        if n >= FEWEST:
+            return True
+    return False
 
 
 def _long_edges(graph: Graph, middle: Floats, step: int) -> tuple[Ints, Floats]:
@@ -50,11 +69,6 @@ def _long_edges(graph: Graph, middle: Floats, step: int) -> tuple[Ints, Floats]:
     rows = graph.indptr, graph.indices, graph.lengths
     n = loops_for(LOOPS, graph.n).long_edges(*rows, middle, step, LONG, edges, times)
     return edges[:n], times[:n]
-
-
-def _leaving(graph: Graph, X: AnyFloats, edges: Ints, d: int) -> Ints:
-    """Those at more than 30 degrees to the tangent planes of both ends, which all other edges span."""
-    return np.asarray(edges[steep(graph, _without(graph, edges), X, edges, d)]) if len(edges) else edges
 
 
 def _without(graph: Graph, edges: Ints) -> Mask:
