@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lowfold._core.jit import loops_for
 from lowfold._core.parallel import COPIED, TABLED, block_slices, run_blocks
 from lowfold._core.run import Run
+from lowfold._core.stacks import spokes
 from lowfold._core.types import AnyFloats, Floats, Ints
 from lowfold.graph._local_planes import directions_of_products
 from lowfold.graph._types import Graph
@@ -90,8 +91,9 @@ def _planes(graph: Graph, kept: Mask, X: AnyFloats, where: Ints, d: int) -> Floa
             column = np.arange(most) < degrees[now, None]
             entry = np.where(column, graph.indptr[where[now], None] + np.arange(most), 0)
             near, column = graph.indices[entry], column & kept[entry]
-            spokes = (X[near].astype(np.float64) - X[where[now], None].astype(np.float64)) * column[:, :, None]
-            directions, sizes = directions_of_products(spokes, d)
+            steps = spokes(X, near, X[where[now]])
+            steps *= column[:, :, None]
+            directions, sizes = directions_of_products(steps, d)
             occurs = sizes[:, :d] > THIN * sizes[:, :1]
             planes[now, : occurs.shape[1]] = directions.transpose(0, 2, 1) * occurs[:, :, None]
     return planes
