@@ -11,7 +11,7 @@ import lowfold
 from lowfold._core.errors import DependenceWarning
 from lowfold.graph import find_neighbors
 from lowfold.graph._source import Points
-from lowfold.methods._chart import LOST, lost_share, mean_miss, spots_of
+from lowfold.methods._chart import LOST, lost, lost_share, mean_miss, spots_of
 from lowfold.methods._fit import Connected
 from lowfold.metrics._resolve import resolve_metric
 
@@ -79,3 +79,18 @@ def test_an_uneven_coordinate_that_shows_its_data_is_no_mixture(seed: int) -> No
         warnings.simplefilter("error")
         model = lowfold.LLE(2).fit(X)
     assert lost_share(model.embedding_, _connected(X)) < 0.05
+
+
+@pytest.mark.parametrize("bend", ["flat", "arc"])
+def test_a_width_that_is_hardly_seen_is_told(bend: str) -> None:
+    """On a strip eight times as long as wide few points are missed by more than a patch, which is nearly as wide."""
+    P = np.random.default_rng(9000).random((500, 2)) * [8.0, 1.0]
+    across = [P[:, 0], 0 * P[:, 0]] if bend == "flat" else [2 * np.cos(P[:, 0] / 2), 2 * np.sin(P[:, 0] / 2)]
+    X = np.column_stack([*across, P[:, 1]])
+    with pytest.warns(DependenceWarning, match="which hardly shows a direction"):
+        model = lowfold.VectorDiffusionMaps(2).fit(X)
+    found, right = lost(model.embedding_, _connected(X)), lost(P, _connected(X))
+    assert found is not None
+    assert right is not None
+    assert found.share < LOST
+    assert right.square < 0.2 * right.usual

@@ -165,7 +165,7 @@ def test_the_way_back_is_never_much_worse_than_the_nearest_point(seed: int) -> N
     kinds = rng.normal(size=(60, 30))
     X = np.repeat(kinds, 3, axis=0) + 0.1 * rng.normal(size=(180, 30))
     Y = np.repeat(rng.normal(size=(60, 2)), 3, axis=0) + 1e-3 * rng.normal(size=(180, 2))
-    inverse, error = choose_inverse(X, Y, Run())
+    inverse, error, *_ = choose_inverse(X, Y, Run())
     assert isinstance(inverse, Barycentric)
     assert inverse.n_neighbors < 10
     assert error < 0.2
@@ -186,6 +186,53 @@ def test_points_that_only_their_own_kernel_holds_do_not_flatter_the_way_back(nam
     restored = model.inverse_transform(model.transform(new))
     error = np.linalg.norm(restored - new) / np.linalg.norm(new - train.mean(axis=0))
     assert error < min(1.001, 1.02 * model.inverse_error_)
+
+
+def heavy_table(kind: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """A table whose spread a few rows hold, and new rows of it."""
+    rng = np.random.default_rng(seed)
+    n, D = 500, 8
+    if kind == "logarithms":
+        X = np.exp(rng.normal(size=(n, 3)) @ rng.normal(size=(3, D)) * 0.7 + 0.2 * rng.normal(size=(n, D)))
+    else:
+        X = rng.normal(size=(n, 4)) @ rng.normal(size=(4, D)) + 0.3 * rng.normal(size=(n, D))
+        X[rng.permutation(n)[:8]] += 100 * X.std() * rng.normal(size=(8, D))
+    return X[:350], X[350:]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("kind", ["logarithms", "outliers"])
+@pytest.mark.parametrize("name", ["KernelPCA", "KernelLPP", "LaplacianEigenmaps", "DiffusionMaps"])
+def test_outliers_do_not_lead_new_points_astray(name: str, kind: str, seed: int) -> None:
+    """A new outlier is not sent to one of the training outliers, nor an ordinary point that is embedded beside one."""
+    train, new = heavy_table(kind, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = getattr(lowfold, name)(5).fit(train)
+        restored = model.inverse_transform(model.transform(new))
+    error = np.linalg.norm(restored - new) / np.linalg.norm(new - train.mean(axis=0))
+    assert error < 1.02
+    low, high = model.inverse_error_range_
+    assert low <= model.inverse_error_ <= high
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["KernelPCA", "LaplacianEigenmaps", "LTSA"])
+def test_outliers_lead_back_to_themselves_where_their_places_tell_them_apart(name: str) -> None:
+    train, _ = heavy_table("outliers", 0)
+    model = getattr(lowfold, name)(5).fit(train)
+    assert np.abs(model.inverse_transform(model.embedding_) - train).max() < 1e-6 * np.abs(train).max()
+
+
+def test_an_error_that_few_points_decide_is_told_where_it_is_used():
+    train, new = heavy_table("logarithms", 0)
+    model = lowfold.ClassicalMDS(2).fit(train)
+    assert model.inverse_outliers_ > 0.5
+    with pytest.warns(AccuracyWarning, match="rests on few points: outliers hold"):
+        model.inverse_transform(model.transform(new))
+    even = lowfold.ClassicalMDS(2).fit(np.random.default_rng(0).normal(size=(60, 8)))
+    assert even.inverse_outliers_ == 0
+    even.inverse_transform(even.embedding_)
 
 
 NARROW = 5.0  # about the squared edges of the table without its outliers, which the default is wide enough to hold

@@ -61,7 +61,7 @@ def common_reach(source: Source | None, near: Neighbors, k: int) -> float:
     least = _positive(float(np.median(t)), t)
     if uneven := reach > UNEVEN * least:
         reach = _positive(float(np.quantile(t, NEARLY_ALL)), t)
-    if len(some) and _on_curve(near, k):
+    if len(some) and on_curve(near, k):
         most = min(max(MOST * k, CURVE_EDGES // n), n // CURVE_SHARE)
         wide = reach if uneven else reach * max(1.0, float(np.log2(n / OPEN)) / k)
         wide = max(min(wide, _reach_of(some, most, n)), least)
@@ -70,7 +70,7 @@ def common_reach(source: Source | None, near: Neighbors, k: int) -> float:
     return max(min(reach, _reach_of(some, min(MOST * k, max(n // SHARE, k)), n)), least)
 
 
-def _on_curve(near: Neighbors, k: int) -> bool:
+def on_curve(near: Neighbors, k: int) -> bool:
     """Whether points have neighbours as those of a curve are."""
     t, half = own_reach(near, k), own_reach(near, max(1, k // 2))
     return bool((half > 0).all()) and float(np.median(t / half)) > ON_CURVE

@@ -35,6 +35,7 @@ from lowfold.methods._parameters import Output
 from lowfold.methods._placing.back import with_inverse
 from lowfold.methods._placing.far import tell_far
 from lowfold.methods._placing.place import place
+from lowfold.methods._placing.trust import tell_uncertain
 from lowfold.methods._stages import Stages
 from lowfold.methods._watching import watched, with_callbacks
 from lowfold.metrics._pairwise import pairwise
@@ -145,6 +146,9 @@ class Method(Output):
         if not np.isfinite(Y).all():
             raise InvalidInput("inverse_transform needs finite coordinates; X has NaN or inf")
         check_range(Y, fitted=self._output_type)
+        if hasattr(self, "inverse_outliers_"):  # of a way back that was chosen, and not by a version before it
+            worth = self.inverse_error_, self.inverse_error_range_, self.inverse_outliers_
+            tell_uncertain(type(self).__name__, *worth)
         with single_threaded_blas():
             natural = np.asarray(np.linalg.solve(self._normal.T, Y.T).T, dtype=np.float64)
             restored = self._invert.restore(self._trained, natural, self._run())

@@ -56,6 +56,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "SparseErrorRow": {"mean": "D", "V": "D d"},
     "StressRow": {"knots": "h", "heights": "h"},
     "ThroughLandmarks": {"landmarks": "m"},
+    "Unknown": {"at": "d", "mean": "D", "apart": "u"},
     "VectorRow": {
         "densities": "n",
         "degrees": "n",
@@ -76,6 +77,7 @@ BOUNDS: Mapping[tuple[str, str], str] = {
     ("Piece", "rows"): "N",
     ("Pieces", "piece_of"): "P-",
     ("ThroughLandmarks", "landmarks"): "n",
+    ("Unknown", "apart"): "n",
     ("VectorRow", "pairs"): "e",
 }
 """Whole numbers -> the letter that they stay below; q+ may reach it, P- may be -1 as well; all others are floats."""
@@ -270,7 +272,7 @@ def _in_pieces(part: Any) -> bool:
 def _inside(part: Any, sizes: Mapping[str, int]) -> str | None:
     if type(part).__name__ == "Combined":  # of more columns than come out
         sizes = {**sizes, "d": part.coordinates.shape[1]}
-    inner = [getattr(part, field, None) for field in ("extend", "inner", "invert")]
+    inner = [getattr(part, field, None) for field in ("extend", "inner", "invert", "unknown")]
     inner += list(getattr(part, "pieces", ()))
     return next((words for one in inner if one is not None and (words := _of_part(one, sizes)) is not None), None)
 

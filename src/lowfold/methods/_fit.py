@@ -218,6 +218,17 @@ class Trained:
         return self.graph
 
 
+@dataclass(frozen=True, eq=False)
+class AsNew:
+    """Where some training points would be if they were new.
+
+    `nowhere` is where a point lands of which the training points know nothing; None where a map has no such place.
+    """
+
+    coordinates: Floats
+    nowhere: Floats | None = None
+
+
 Looks = Literal["nowhere", "nearest", "neighbors"]
 
 
@@ -235,9 +246,9 @@ class Extension(ABC):
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         """Natural coordinates of the queries; `found` is what was looked for, empty rows for nothing."""
 
-    def as_new(self, coordinates: Floats, rows: Ints, points: Points, run: Run) -> Floats:
+    def as_new(self, coordinates: Floats, rows: Ints, points: Points, run: Run) -> AsNew:
         """Where these training points would be if they were new: as they are, where others hold each in its place."""
-        return coordinates[rows]
+        return AsNew(coordinates[rows])
 
 
 class Inverse(Protocol):

@@ -10,7 +10,7 @@ from lowfold._core.finite import finite_rows
 from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold._core.warn import warn
-from lowfold.methods._chart import LOST, lost_share
+from lowfold.methods._chart import LOST, PATCH, lost
 from lowfold.methods._fit import Connected
 from lowfold.methods._independent import dependence
 from lowfold.spectral._held import ENOUGH_TO_TELL, FEW, held_columns
@@ -51,13 +51,26 @@ def told_dependence(
 
 def tell_lost(name: str, Y: Floats, data: Connected) -> None:
     """Warn of an embedding that folds its data or loses a direction of theirs."""
-    share = lost_share(Y, data)
-    if share is not None and share > LOST:
+    found = lost(Y, data)
+    if found is None:
+        return
+    way_out = (
+        f"use other n_neighbors or another method (lowfold.compare tries several), n_components={Y.shape[1] + 1} where "
+        "the data close upon themselves or have more directions"
+    )
+    if found.share > LOST:
         warn(
-            f"{name} does not show a part of the data as it is: {share:.0%} of the points lie elsewhere along the data "
-            "than the points next to them in the embedding, which is folded there or has lost a direction; use other "
-            f"n_neighbors or another method (lowfold.compare tries several), n_components={Y.shape[1] + 1} where the "
-            "data close upon themselves or have more directions",
+            f"{name} does not show a part of the data as it is: {found.share:.0%} of the points lie elsewhere along "
+            "the data than the points next to them in the embedding, which is folded there or has lost a direction; "
+            + way_out,
+            DependenceWarning,
+        )
+    elif found.square > found.usual:
+        warn(
+            f"{name} does not show a part of the data as it is: points lie {np.sqrt(found.square):.2g} of the size of "
+            f"a neighbourhood of {PATCH} points (up to {np.sqrt(found.usual):.2g} where all is right) from where those "
+            "next to them in the embedding say, which hardly shows a direction, such as the width of a long strip; "
+            + way_out,
             DependenceWarning,
         )
 

@@ -17,7 +17,7 @@ from lowfold._core.run import Run
 from lowfold._core.types import Floats, Ints
 from lowfold.graph._neighborhoods import default_neighbors
 from lowfold.graph._radius import within_radius
-from lowfold.graph._reach import common_reach, own_reach, regular_reach
+from lowfold.graph._reach import common_reach, on_curve, own_reach, regular_reach
 from lowfold.graph._search import nearest
 from lowfold.graph._source import Blocks, Measured, Pairs, Points, Source
 from lowfold.graph._types import Graph
@@ -88,6 +88,10 @@ class WalkKernel:
         which would come back with it.
         """
         return self._joins_reach(data.source) and self._has_all(data)
+
+    def is_along_a_curve(self, data: Connected) -> bool:
+        """Whether points have neighbours as those of a curve are."""
+        return on_curve(data.neighbors, self.neighbor_of_scale(data))
 
     def hangs(self) -> Hangs | None:
         """What must hang together, beside the graph of neighbours."""

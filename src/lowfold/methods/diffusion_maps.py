@@ -205,7 +205,7 @@ class DiffusionMaps(Corrected, Symmetrized, Selected, Landmarked, WeightMethod):
     def _maps(self, data: Connected, run: Run, d: int) -> Fit:
         kernel = WalkKernel.of(self)
         profile, complete = kernel.profile(data, run), kernel.is_complete(data.source)
-        passes = passes_of(self, kernel.has_one_reach(data))
+        passes = passes_of(self, kernel.has_one_reach(data), partial(kernel.is_along_a_curve, data))
         walk = self._walk(data.source, None if complete else data.graph, profile, passes, run, data.rows)
         pairs = largest(walk.operator, d, null=walk.trivial, negligible=ZERO, run=run)
         return Fit(

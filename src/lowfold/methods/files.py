@@ -84,6 +84,7 @@ CLASSES: dict[str, str] = {
     "StressRow": "lowfold.methods._placing.stress",
     "ThroughLandmarks": "lowfold.methods._placing.landmarks",
     "Trained": "lowfold.methods._fit",
+    "Unknown": "lowfold.methods._placing.maps",
     "VectorRow": "lowfold.methods._placing.fields",
     "WeightedRow": "lowfold.methods.weighted_mds",
 }

@@ -29,13 +29,13 @@ from lowfold.kernels._kernel_operator import KernelOperator, kernel_operator
 from lowfold.lowrank._linearised import linearised
 from lowfold.methods._base import Check
 from lowfold.methods._estimator import check_fitted
-from lowfold.methods._fit import Connected, Data, Extension, Fit, Looks, Queries, Trained, feature_rows
+from lowfold.methods._fit import AsNew, Connected, Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._graph_method import GraphMethod
 from lowfold.methods._losses import SMOOTH, Lowered, smooth
 from lowfold.methods._neighborhood import Needs
 from lowfold.methods._parameters import MercerKernel, PointMetric, Symmetrized
 from lowfold.methods._placing.maps import Barycentric
-from lowfold.methods._placing.preimages import alone, over_kernel_rows, toward
+from lowfold.methods._placing.preimages import over_kernel_rows, without_themselves
 from lowfold.methods._stages import Stages, function_stages
 from lowfold.methods._telling import tell_few
 from lowfold.spectral._doors import largest
@@ -195,5 +195,5 @@ class KernelExpansion(Extension):
         over_kernel_rows(self.kernel, Q, trained.points.X, work, run)
         return out
 
-    def as_new(self, coordinates: Floats, rows: Ints, points: Points, run: Run) -> Floats:
-        return toward(-self.offset, coordinates[rows], alone(self.kernel, rows, points, run))
+    def as_new(self, coordinates: Floats, rows: Ints, points: Points, run: Run) -> AsNew:
+        return without_themselves(self.kernel, -self.offset, coordinates, rows, points, run)

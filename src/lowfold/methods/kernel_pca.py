@@ -30,14 +30,14 @@ from lowfold.kernels._tiles_on_device import placed_on_device
 from lowfold.lowrank._block_sums import column_means, jobs_of
 from lowfold.methods._base import Check, Method, fewer_components_than_points
 from lowfold.methods._estimator import check_fitted
-from lowfold.methods._fit import Data, Extension, Fit, Looks, Queries, Trained, feature_rows
+from lowfold.methods._fit import AsNew, Data, Extension, Fit, Looks, Queries, Trained, feature_rows
 from lowfold.methods._in_blocks import InBlocks, always
 from lowfold.methods._input import AnySource, Reader
 from lowfold.methods._landmarks import NO_LANDMARKS, Landmarked, chooser, landmark_stages, through_landmarks
 from lowfold.methods._losses import Lowered, kernel_variance
 from lowfold.methods._parameters import MercerKernel, Solved
 from lowfold.methods._placing.maps import Barycentric
-from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, alone, over_kernel_rows, toward
+from lowfold.methods._placing.preimages import FixedPoint, RidgePreimage, over_kernel_rows, without_themselves
 from lowfold.methods._reading_rows import read_rows
 from lowfold.methods._stages import Stages, tile_stages
 from lowfold.methods._telling import tell_few
@@ -312,9 +312,9 @@ class KernelRow(Extension):
             products = products + np.outer(level, self.vectors.sum(axis=0)) - self.row_means @ self.vectors
         return self._scaled(products)
 
-    def as_new(self, coordinates: Floats, rows: Ints, points: Points, run: Run) -> Floats:
-        nowhere = self._from_sums(np.zeros((1, self.vectors.shape[1])), np.zeros(1))
-        return toward(nowhere, coordinates[rows], alone(self.kernel, rows, points, run))
+    def as_new(self, coordinates: Floats, rows: Ints, points: Points, run: Run) -> AsNew:
+        nowhere = self._from_sums(np.zeros((1, self.vectors.shape[1])), np.zeros(1))[0]
+        return without_themselves(self.kernel, nowhere, coordinates, rows, points, run)
 
     def place(self, trained: Trained, queries: Queries, found: Neighbors, run: Run) -> Floats:
         Q = feature_rows(queries)

@@ -24,6 +24,8 @@ from lowfold.methods._fit import Extension, Looks, Queries, Trained
 from lowfold.methods._placing.place import among, take
 from lowfold.metrics._resolve import resolve_metric
 
+# Times the rounding of coordinates: points apart that are nearer to the place of the unknown are not told from new ones
+TOLD_APART = 100.0
 LAST_DIGITS = 16  # units of a type's last digit: an embedded point that was kept in it, and led back, is off by a few
 
 
@@ -83,11 +85,38 @@ class GramRow(Extension):
 
 
 @dataclass(frozen=True, eq=False)
+class Unknown:
+    """Where a map puts points of which the training points know nothing (`at`): it leads back to the mean.
+
+    Training points that have no others like them (`apart`), wherever they are put, lead back to themselves and lend
+    nothing to others.
+    """
+
+    at: Floats | None
+    mean: Floats
+    apart: Ints | None
+
+    def themselves(self, Y: Floats, coordinates: Floats, rounding: float, run: Run) -> tuple[Ints, Ints]:
+        """Which of the coordinates are those of points apart, and the rows of these; not where they are `at` too."""
+        apart = np.empty(0, dtype=np.int64) if self.apart is None else self.apart
+        if self.at is not None and len(apart):
+            away = np.abs(Y[apart] - self.at).max(axis=1)
+            apart = apart[away > TOLD_APART * rounding * np.abs(self.at).max()]
+        if not len(apart):
+            return apart, apart
+        found = nearest(embedded(Y[apart]), 1, queries=np.ascontiguousarray(coordinates), run=run)
+        row = apart[found.indices]
+        same = np.flatnonzero(np.abs(coordinates - Y[row]).max(axis=1) <= rounding * np.abs(coordinates).max(axis=1))
+        return same, row[same]
+
+
+@dataclass(frozen=True, eq=False)
 class Barycentric:
     """Back to data space: a point's barycentric weights among its nearest embedded points, applied to their data."""
 
     n_neighbors: int = 10
     reg: float = 1e-6
+    unknown: Unknown | None = None
 
     def restore(self, trained: Trained, coordinates: Floats, run: Run) -> NDArray[np.floating]:
         source = trained.source
@@ -95,20 +124,46 @@ class Barycentric:
             raise InvalidInput(
                 "inverse_transform needs the training points; this model was fitted on distances or a graph"
             )
-        Y = trained.coordinates
-        inside = np.flatnonzero(np.isfinite(Y).all(axis=1))
-        k = min(self.n_neighbors, len(inside))
-        embedded = Points(np.ascontiguousarray(Y[inside]), resolve_metric("euclidean", None, None))
-        found = nearest(embedded, k, queries=np.ascontiguousarray(coordinates), run=run)
-        index = inside[found.indices].reshape(-1, k)
-        X, places = _rows_among(source, index)
+        Y, lending = lenders(trained.coordinates, self.unknown)
+        k = min(self.n_neighbors, len(lending))
+        found = nearest(embedded(Y), k, queries=np.ascontiguousarray(coordinates), run=run).indices.reshape(-1, k)
+        index = lending[found]
+        X, places = _rows_among(source, np.maximum(index, 0))
         out = np.empty((len(coordinates), X.shape[1]), dtype=X.dtype)
         # coordinates were in the type of the data, and went through the output's linear map
         rounding = max(ROUNDING, LAST_DIGITS * float(np.finfo(X.dtype).eps))
         for part in block_slices(len(coordinates), max(1, TABLED // (k * X.shape[1]))):
-            w = held_weights(coordinates[part], Y[index[part]], reg=self.reg, rounding=rounding)
-            out[part] = _combined(w, places[part], X)
+            w = held_weights(coordinates[part], Y[found[part]], reg=self.reg, rounding=rounding)
+            out[part] = lent(w, index[part], places[part], X, self.unknown)
+        if self.unknown is not None:
+            same, row = self.unknown.themselves(trained.coordinates, coordinates, rounding, run)
+            out[same] = source.subset(row).X
         return out
+
+
+def embedded(Y: Floats) -> Points:
+    """Coordinates as points that neighbours are searched among."""
+    return Points(np.ascontiguousarray(Y), resolve_metric("euclidean", None, None))
+
+
+def lenders(Y: Floats, unknown: Unknown | None) -> tuple[Floats, Ints]:
+    """Coordinates of the points that others are restored from, and their rows; -1 is the place of the unknown."""
+    inside = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    if unknown is None:
+        return Y[inside], inside
+    if unknown.apart is not None:
+        inside = np.setdiff1d(inside, unknown.apart)
+    if unknown.at is None:
+        return Y[inside], inside
+    return np.vstack([Y[inside], unknown.at]), np.append(inside, -1)
+
+
+def lent(w: Floats, index: Ints, places: Any, X: Any, unknown: Unknown | None) -> Floats:
+    """sum_k w_mk x_mk, x the mean where `index` is -1."""
+    if unknown is None:
+        return _combined(w, places, X)
+    nowhere = index < 0
+    return _combined(np.where(nowhere, 0.0, w), places, X) + np.outer((w * nowhere).sum(axis=1), unknown.mean)
 
 
 def _rows_among(source: Points | Blocks, index: Ints) -> tuple[Any, Ints]:

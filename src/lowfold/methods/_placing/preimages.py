@@ -16,7 +16,7 @@ from lowfold._core.types import Floats, Ints
 from lowfold.graph._source import Points
 from lowfold.kernels._functions import Mercer, squared_distances
 from lowfold.kernels._kernel_operator import shifted_rows
-from lowfold.methods._fit import Trained
+from lowfold.methods._fit import AsNew, Trained
 from lowfold.methods._placing.maps import Barycentric
 
 PANEL = 2**18  # values of a kernel that a thread makes and uses at a time, 2 MB: they stay in its cache
@@ -45,13 +45,15 @@ def over_kernel_rows(
     run_blocks(one, len(parts), n_jobs=run.n_jobs)
 
 
-def alone(kernel: Mercer, rows: Ints, points: Points, run: Run) -> Floats:
-    """(m,) how far each of some training points is held in its place by itself: 0 where k(x, other) is a half, 1 at 0.
+def without_themselves(
+    kernel: Mercer, nowhere: Floats, coordinates: Floats, rows: Ints, points: Points, run: Run
+) -> AsNew:
+    """Training points as new ones, moved the farther to `nowhere`, where k = 0 with all, the less the others hold them.
 
-    Of kernels that fall from 1 at distance 0. Points of other kernels are taken to be held by many.
+    Of kernels that fall from 1 at distance 0; points of other kernels are taken to be held by many.
     """
     if not kernel.differences:
-        return np.zeros(len(rows))
+        return AsNew(coordinates[rows])
     held = np.empty(len(rows))
 
     def work(part: slice, values: Floats) -> None:
@@ -59,12 +61,8 @@ def alone(kernel: Mercer, rows: Ints, points: Points, run: Run) -> Floats:
         held[part] = values.max(axis=1)
 
     over_kernel_rows(kernel, points.X[rows], points.X, work, run)
-    return np.asarray(1.0 - np.minimum(held / HELD, 1.0))
-
-
-def toward(nowhere: Floats, coordinates: Floats, share: Floats) -> Floats:
-    """Points moved so far to where a new one is placed that has k = 0 with all others."""
-    return np.asarray(coordinates + share[:, None] * (nowhere - coordinates))
+    known = np.minimum(held / HELD, 1.0)[:, None]
+    return AsNew(nowhere + known * (coordinates[rows] - nowhere), nowhere)
 
 
 def _points(trained: Trained) -> NDArray[np.floating]:
