@@ -185,7 +185,7 @@ class _WithWeights:
 
     @property
     def W_(self) -> Any:
-        return self.graph_.to_scipy(np.exp(-(self.graph_.lengths**2) / self.scale_))
+        return self._model.affinity_matrix_
 
 
 def _sklearn_le(data: Data, solver: str) -> Callable[[], Any]:
