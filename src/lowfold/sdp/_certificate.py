@@ -22,7 +22,6 @@ from lowfold.sdp._repair import DENSE_POINTS, GROUND, Bends, balance, bends, ben
 from lowfold.sdp._solution import dual_value
 from lowfold.spectral._doors import smallest
 
-SHARE = 0.3  # a direction is repaired where that costs less than this share of scaling all weights
 REPAIRS = 10  # rounds of repairs: one lifts its directions, and may lower others
 # Of what a direction lacks: what lifts one lowers others; by 1.0 it takes two to four times the rounds. By 2.0, beyond
 # DENSE_POINTS, most is paid for twice, which saves rounds where an eigen-solve is long.
@@ -75,7 +74,10 @@ def certify(
         low = values < LOW
         if not low.any():
             break
-        w = balanced(w + _cheapest(program, E, w, vectors[:, low], parts) @ (lift * (1.0 - values[low])))
+        change = _repair(program, E, w, 1.0 - values[low], vectors[:, low], parts, lift)
+        if change is None:
+            break
+        w = balanced(w + change)
         values, vectors = _lowest(E, w, wanted, run)
         now = _scaled(program, w, values)
         if np.isfinite(best[0]) and now[0] > LESS * best[0]:
@@ -92,15 +94,31 @@ def _scaled(program: Unfolding, w: Floats, values: Floats) -> tuple[float, Float
     return dual_value(w / mu, program.squared, program.form, program.nu), w / mu
 
 
-def _cheapest(program: Unfolding, E: csr_array, w: Floats, V: Floats, parts: list[Bends]) -> Floats:
-    """Weights (m, p) that lift each column of V by 1, by the cheaper way; 0 where scaling all weights is."""
+def _repair(
+    program: Unfolding, E: csr_array, w: Floats, lacks: Floats, V: Floats, parts: list[Bends], lift: float
+) -> Floats | None:
+    """What to add to w: the directions V that lack most are lifted until the others cost more than scaling all weights.
+
+    To lower the largest lack a little, all directions that have it are lifted, or all weights are scaled.
+    """
+    u, prices = _cheapest(program, E, w, V, parts)
+    whole = abs(dual_value(w, program.squared, program.form, program.nu))
+    order = np.argsort(-lacks)
+    lifted = int((np.cumsum(lift * prices[order]) <= whole).sum())
+    if lifted == 0:
+        return None
+    level = float(lacks[order[lifted]]) if lifted < len(lacks) else 0.0
+    return np.asarray(u @ (lift * np.maximum(lacks - level, 0.0)))
+
+
+def _cheapest(program: Unfolding, E: csr_array, w: Floats, V: Floats, parts: list[Bends]) -> tuple[Floats, Floats]:
+    """Weights (m, p) that lift each column of V by 1, by the cheaper way, and their prices."""
     price = program.squared + (w / (2 * program.nu) if program.form == "slack" else 0.0)
     u = flows(program, E, V)
     if parts:
         other = bends(parts, V, program.m)
         u = np.where(price @ other < price @ u, other, u)
-    whole = abs(dual_value(w, program.squared, program.form, program.nu))
-    return np.asarray(np.where(price @ u < SHARE * whole, u, 0.0))
+    return np.asarray(u), np.asarray(price @ u)
 
 
 def _lowest(E: csr_array, w: Floats, wanted: int, run: Run | None) -> tuple[Floats, Floats]:

@@ -36,16 +36,15 @@ from lowfold.sdp._solution import (
 from lowfold.sdp._vertices import SINGLE, Vertices, vertex_blocks, vertices_of
 
 NAME = "lowrank"
-SOFTER = 32.0  # 16 and 64 take about as long on digits; 128 and 8 longer: more updates, or sharper ones
+SOFTER = 32.0  # with 16 and 64 images take up to half as long again: minimisations, or updates, are more
 OPENING, STEPS = 60, 30  # most steps of the first minimisation, and of every other
-TRIES = 3  # updates in few columns: a thin ring is crumpled in all of them after the first, and flat after the third
 UPDATES = 6  # most of one round: the callback hears of a round, and up to 90 updates are made in 15
 KEPT = 3  # updates for which a preconditioner is kept
 # Of tol: the difference of the two values at which the proof is asked for; the repairs of the weights take the rest.
 NEAR = 1.0
-# Steps with the springs of the program from there: the value then lacks 1e-5 and not some 1e-4 of the best one. Before
-# multipliers have shown the way they would be many.
-POLISH = 20
+# Steps with the springs of the program from there, in many columns and in few, where they cost less: the value then
+# lacks 1e-5 and not some 1e-4 of the best one. Before multipliers have shown the way they would be many.
+POLISH, POLISH_FEW = 20, 50
 PAUSE = 3  # updates between two proofs: one costs as much as two or three, and shows what they have changed
 GROWTH = 16  # most columns added after a proof
 USEFUL = 1e-3  # what a direction lacks to be given a column: less is what a minimisation leaves
@@ -152,19 +151,17 @@ def multipliers(
 
 
 def _opened(lagrangian: _Lagrangian, paths: Floats) -> tuple[_Pace, Reached]:
-    """The first updates in few columns; where all but SPARE of these stretch pairs after TRIES, in many."""
+    """The first update in few columns; where all but SPARE of these stretch pairs, in many."""
     none = np.zeros(lagrangian.program.m)
-    for Y, many in ((paths[:, :FEW], False), (_spread(paths), True)):
-        Y, pace = lagrangian.sized(Y), _Pace(none, none)
-        for _ in range(1 if many else TRIES):
-            pulled = lagrangian.pulled(pace.anchor)
-            precondition, dtype = lagrangian.preconditioned(Y, pulled, many)
-            most = STEPS if pace.updates else OPENING
-            reached = descend(pulled, Y, precondition, most=most, dtype=dtype)
-            pace.after(reached.w)
-            if many or lagrangian.stretching(reached.Y) <= FEW - SPARE:
-                return pace, reached
-            Y = aligned(reached.Y)
+    pulled = lagrangian.pulled(none)
+    for many in (False, True):
+        Y = lagrangian.sized(_spread(paths) if many else paths[:, :FEW])
+        precondition, dtype = lagrangian.preconditioned(Y, pulled, many)
+        reached = descend(pulled, Y, precondition, most=OPENING, dtype=dtype)
+        if lagrangian.stretching(reached.Y) <= FEW - SPARE:
+            break
+    pace = _Pace(none, none)
+    pace.after(reached.w)
     return pace, reached
 
 
@@ -209,7 +206,7 @@ def _polished(lagrangian: _Lagrangian, reached: Reached) -> Reached:
     Y = np.sqrt(_sized(program, reached)[0]) * reached.Y
     pulled = Pulled(lagrangian.edges, program.squared, none, stiff, none, np.inf)
     precondition, dtype = lagrangian.preconditioned(Y, pulled)
-    return descend(pulled, Y, precondition, most=POLISH, dtype=dtype)
+    return descend(pulled, Y, precondition, most=POLISH if dtype is SINGLE else POLISH_FEW, dtype=dtype)
 
 
 def _sized(program: Unfolding, reached: Reached) -> tuple[float, float]:
