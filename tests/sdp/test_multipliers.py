@@ -43,6 +43,14 @@ def test_it_agrees_with_the_barrier_and_proves_it(d: int, k: int) -> None:
     assert found.bound == pytest.approx((w @ program.squared + w @ w / (4 * program.nu)) * program.unit)
 
 
+@pytest.mark.parametrize("nu", [0.1, 10.0, 1000.0])
+@pytest.mark.parametrize("d", [2, 9])
+def test_springs_of_any_stiffness(d: int, nu: float) -> None:
+    """The springs of a minimisation go by the data alone: far softer than soft ones they proved nothing."""
+    program = springs(9070, 130, d, 7).with_form("slack", nu)
+    assert unfold(program, solver="lowrank").converged
+
+
 def test_k_of_many_dimensions_gets_more_columns_than_a_sheet() -> None:
     assert unfold(springs(9060, 120, 12, 8), solver="lowrank").rank > FEW
     assert unfold(springs(9061, 120, 2, 8), solver="lowrank").rank <= FEW

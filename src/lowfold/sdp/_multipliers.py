@@ -3,7 +3,7 @@
     maximise tr K - nu ||c||^2,   c_e = ||y_i - y_j||^2 - s_e
 
 The springs give two thousandths only, and w = 2 nu c is right to one digit where c is right to 2e-4 of s: a minimum
-over Y has to be sharp before it proves anything. So springs SOFTER times as soft are pulled by multipliers instead. An
+over Y has to be sharp before it proves anything. So springs many times as soft are pulled by multipliers instead. An
 update minimises the Lagrangian over Y (`_descent.py`) and takes its weights: in the dual a proximal step, Rockafellar
 (1976), doi:10.1287/moor.1.2.97, accelerated as in Guler (1992), doi:10.1137/0802032, with restarts. Where the values
 of primal and dual are near, the certificate is asked, and Y gets the directions in which K can still grow.
@@ -22,7 +22,7 @@ from lowfold.sdp._certificate import Certificate, certify
 from lowfold.sdp._descent import Pulled, Reached, descend
 from lowfold.sdp._edges import Edges, edges_of
 from lowfold.sdp._newton import MOST_ALONE, Precondition, aligned, laplacians, stretching
-from lowfold.sdp._program import Unfolding
+from lowfold.sdp._program import Unfolding, auto_penalty
 from lowfold.sdp._solution import (
     Callback,
     Solution,
@@ -36,7 +36,9 @@ from lowfold.sdp._solution import (
 from lowfold.sdp._vertices import SINGLE, Vertices, vertex_blocks, vertices_of
 
 NAME = "lowrank"
-SOFTER = 32.0  # with 16 and 64 images take up to half as long again: minimisations, or updates, are more
+# Than springs of the automatic stiffness, whatever that of the program is. With 16 and 64 images take up to half as
+# long again: minimisations, or updates, are more.
+SOFTER = 32.0
 OPENING, STEPS = 60, 30  # most steps of the first minimisation, and of every other
 UPDATES = 6  # most of one round: the callback hears of a round, and up to 90 updates are made in 15
 KEPT = 3  # updates for which a preconditioner is kept
@@ -84,7 +86,7 @@ class _Lagrangian:
         self.E: csr_array = program.incidence()
         self.Et = csr_array(self.E.T)
         stiff = 2.0 * program.nu
-        self.soft = stiff / SOFTER
+        self.soft = 2.0 * auto_penalty(program) / SOFTER
         self.rho = stiff * self.soft / (stiff + self.soft)  # of both springs in a row
         self.pulled_by = stiff / (stiff + self.soft)
         self.vertices: Vertices | None = None
