@@ -9,7 +9,6 @@ from lowfold._core.errors import InvalidInput
 from lowfold.graph import Points, nearest
 from lowfold.metrics._resolve import resolve_metric
 from lowfold.sdp import unfold
-from lowfold.sdp._door import select_unfolding_solver
 from lowfold.sdp._program import neighbor_pairs, stress_laplacian, unfolding
 
 
@@ -40,10 +39,8 @@ def test_its_weights_prove_the_bound():
 
 
 def test_data_of_many_dimensions_are_proven():
-    """The low-rank solver starts from six columns; here K has more than twenty."""
-    program = springs(3, n=110, d=12, k=8)
-    found = unfold(program)
-    assert found.solver == "barrier"
+    """K has more than twenty dimensions."""
+    found = unfold(springs(3, n=110, d=12, k=8), solver="barrier")
     assert found.gap < 1e-2
     assert found.rank > 10
 
@@ -57,9 +54,6 @@ def test_stopping_leaves_a_usable_answer():
     assert found.primal <= found.bound
 
 
-def test_auto_takes_it_for_many_pairs_between_few_points():
-    assert select_unfolding_solver(300, 8_000) == "barrier"
-    assert select_unfolding_solver(300, 2_100) == "lowrank"
-    assert select_unfolding_solver(300, 8_000, form="ineq") == "lowrank"
+def test_it_is_for_springs_alone():
     with pytest.raises(InvalidInput, match="slack form"):
         unfold(springs(5).with_form("ineq"), solver="barrier")

@@ -16,7 +16,6 @@ from lowfold._core.params import param
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold._core.warn import warn
-from lowfold.graph._source import Points
 from lowfold.lowrank._energy import share_held
 from lowfold.methods._estimator import check_fitted
 from lowfold.methods._fit import Connected, Data, Fit
@@ -37,29 +36,26 @@ from lowfold.methods._unfolding import (
     with_bridges,
 )
 from lowfold.optimize._loss_formulas import LossValue, spring_loss
-from lowfold.sdp._door import FLAT, SOLVERS, select_unfolding_solver, unfold
+from lowfold.sdp._door import SOLVERS, select_unfolding_solver, unfold
+from lowfold.sdp._multipliers import MANY
 from lowfold.sdp._program import FORMS, Unfolding, neighbor_pairs, unfolding, variance_bound
+from lowfold.sdp._repair import DENSE_POINTS
 from lowfold.sdp._sdpa import write_sdpa
 from lowfold.sdp._solution import Callback
 
 REG = 1e-3  # ridge of the weights with which a new point is rebuilt from its neighbours, the default of LLE
-# Seconds per pair of springs at low rank, in the middle of ten sets of 147 to 2,000 points on one core: flat sheets
-# took a third, noise and clouds three times as long. In more than FLAT columns K has many dimensions: of 600 to 1,000
-# points clouds took CROWDED times that, images two to three times as long, noise a third. The barrier's time goes by
-# the cube of the points, the same for images and noise. From LONG seconds on they are told.
-PER_PAIR, CROWDED, PER_CUBE, LONG = 6e-4, 4.0, 2.5e-7, 10.0
-
-
-def _columns(data: Data | Connected) -> int | None:
-    """Of points; distances and graphs have none."""
-    return int(data.source.X.shape[1]) if isinstance(data.source, Points) else None
+# Seconds per pair of springs at low rank, in the middle of twelve sets of 600 to 2,000 points on one core: sheets and
+# clouds of 3 to 10 columns took a third to the half, digits of 1,797 points and far clusters three times as long. The
+# barrier's time goes by the cube of the points, the same for images and noise. From LONG seconds on they are told.
+PER_PAIR, PER_CUBE, LONG = 1.3e-4, 2.5e-7, 10.0
+COLUMNED = MANY**2  # numbers of a point in many columns: its block, and the differences of its pairs
 
 
 def _solver(method: Any, data: Data | Connected, pairs: int) -> str:
     """The one that is asked for, or what "auto" takes."""
     if method.solver != "auto":
         return str(method.solver)
-    return select_unfolding_solver(data.n, pairs, form=method.constraints, columns=_columns(data))
+    return select_unfolding_solver(data.n, pairs)
 
 
 def _stages(method: Any, data: Data) -> list[Stage]:
@@ -73,7 +69,7 @@ def _stages(method: Any, data: Data) -> list[Stage]:
         if solver in ("interior", "facial")
         else 12 * FLOAT * n * n
         if solver == "barrier"
-        else 60 * FLOAT * pairs
+        else FLOAT * (60 * pairs + COLUMNED * n + 6 * min(n, DENSE_POINTS) ** 2)
     )
     return [
         read_stage(data),
@@ -101,11 +97,10 @@ def _kept_squares(model: Any) -> Floats:
     return np.asarray(pair_distances(kept, model.pairs_) ** 2)
 
 
-def _tell_time(program: Unfolding, solver: str, columns: int | None) -> None:
-    """Say beforehand that a solve takes long; how many rounds are needed, one to ten, they show themselves."""
-    many = columns is not None and columns > FLAT
-    each = PER_CUBE * program.n**3 if solver == "barrier" else PER_PAIR * program.m * (CROWDED if many else 1.0)
-    seconds = each if solver in ("barrier", "lowrank") else 0.0
+def _tell_time(program: Unfolding, solver: str) -> None:
+    """Say beforehand that a solve takes long; how many rounds are needed, they show themselves."""
+    each = {"barrier": PER_CUBE * program.n**3, "lowrank": PER_PAIR * program.m}
+    seconds = each.get(solver, 0.0)
     if seconds > LONG:
         warn(
             f"MVU of {program.n} points and {program.m} pairs takes about {seconds / 3:.0f} to {3 * seconds:.0f} "
@@ -178,12 +173,11 @@ class MVU(GraphMethod):
         "auto",
         Choice(SOLVERS),
         "Equalities on the face that rigid neighbourhoods leave to K; dense interior point; a dual "
-        "barrier for springs between a few hundred points of many dimensions; a low-rank factor with "
-        "certificate; the graph-Laplacian form refined at low rank, for thousands of points, whose "
-        "gap is reported but not driven to `tol`; Clarabel (extra `sdp`) for a few dozen points. "
+        "barrier for springs between a few hundred points; a low-rank factor with certificate; the "
+        "graph-Laplacian form refined at low rank, for thousands of points, whose gap is reported but not "
+        "driven to `tol`; Clarabel (extra `sdp`) for a few dozen points. "
         '"auto": "facial" for equalities that leave up to 40 dimensions, else "interior" up to 1,500 '
-        'pairs, "barrier" for springs of up to 400 points in more than 6 columns with 12 pairs or more '
-        'each, "lowrank" up to 3,000 points, then "factorized". `solver_` records it.',
+        'pairs, "lowrank" up to 3,000 points, then "factorized". `solver_` records it.',
     )
     tol: float = param(
         0.001, 'Relative duality gap (and, unless "slack", violation of the constraints) at which the solver stops.'
@@ -210,7 +204,7 @@ class MVU(GraphMethod):
         pairs, squared = with_bridges(data, pairs, pair_distances(data, pairs) ** 2)
         program = unfolding(data.n, pairs, squared, form=self.constraints, nu=self.nu)  # type: ignore[arg-type]
         if self.constraints == "slack":
-            _tell_time(program, _solver(self, data, program.m), _columns(data))
+            _tell_time(program, _solver(self, data, program.m))
         solution = unfold(
             program,
             solver=self.solver,
@@ -218,7 +212,6 @@ class MVU(GraphMethod):
             max_iter=self.max_iter,
             n_eigenvectors=self.n_eigenvectors,
             callback=self.callback,
-            columns=_columns(data),
             run=run,
         )
         springs = "" if self.constraints == "slack" else 'constraints="slack", '

@@ -18,13 +18,17 @@ from lowfold._core.operators import SparseOperator
 from lowfold._core.run import Run
 from lowfold._core.types import Floats
 from lowfold.sdp._program import Unfolding, stress_laplacian
-from lowfold.sdp._repair import GROUND, Bends, balance, bends, bends_of, flows
+from lowfold.sdp._repair import DENSE_POINTS, GROUND, Bends, balance, bends, bends_of, flows
 from lowfold.sdp._solution import dual_value
 from lowfold.spectral._doors import smallest
 
-SHARE = 0.3  # a direction is repaired where that costs less than this share of scaling all weights
 REPAIRS = 10  # rounds of repairs: one lifts its directions, and may lower others
-LIFT = 2.0  # of what a direction lacks: what lifts one lowers others; by 1.0 it takes two to four times the rounds
+# Of what a direction lacks: what lifts one lowers others; by 1.0 it takes two to four times the rounds. By 2.0, beyond
+# DENSE_POINTS, most is paid for twice, which saves rounds where an eigen-solve is long.
+LIFT, LIFT_FAR = 1.3, 2.0
+# Directions asked for at a time. LAPACK is given all of L_w up to DENSE_POINTS, and three times as many cost it little
+# more; of 1,000 digits, where 1 is an eigenvalue dozens of times, it takes a tenth of the time of Krylov methods.
+WANTED, WANTED_FAR = 48, 16
 LESS = 1 - 1e-5  # of the bound: a repair that lowers it by less ends them
 LOW = 1 - 1e-5  # eigenvalues below lack something; scaling all weights by the rest costs next to nothing
 EIGEN_TOL = 1e-3  # of the eigenvectors: the residual is taken off the value, so the bound holds whatever it is
@@ -49,13 +53,15 @@ def certify(
     w: Floats,
     Y: Floats | None = None,
     *,
-    wanted: int = 16,
+    wanted: int | None = None,
     run: Run | None = None,
 ) -> Certificate:
     """The bound that w gives after repair; directions that need one are looked for up to `wanted` at a time.
 
     The coordinates `Y` that w belongs to make repairs cheaper (not of inequalities, whose weights stay positive).
     """
+    wanted = wanted or (WANTED if program.n <= DENSE_POINTS else WANTED_FAR)
+    lift = LIFT if program.n <= DENSE_POINTS else LIFT_FAR
     parts: list[Bends] = []
     balanced: Callable[[Floats], Floats] = lambda w: w  # noqa: E731
     if Y is not None and program.form != "ineq":
@@ -68,7 +74,10 @@ def certify(
         low = values < LOW
         if not low.any():
             break
-        w = balanced(w + _cheapest(program, E, w, vectors[:, low], parts) @ (LIFT * (1.0 - values[low])))
+        change = _repair(program, E, w, 1.0 - values[low], vectors[:, low], parts, lift)
+        if change is None:
+            break
+        w = balanced(w + change)
         values, vectors = _lowest(E, w, wanted, run)
         now = _scaled(program, w, values)
         if np.isfinite(best[0]) and now[0] > LESS * best[0]:
@@ -85,26 +94,43 @@ def _scaled(program: Unfolding, w: Floats, values: Floats) -> tuple[float, Float
     return dual_value(w / mu, program.squared, program.form, program.nu), w / mu
 
 
-def _cheapest(program: Unfolding, E: csr_array, w: Floats, V: Floats, parts: list[Bends]) -> Floats:
-    """Weights (m, p) that lift each column of V by 1, by the cheaper way; 0 where scaling all weights is."""
+def _repair(
+    program: Unfolding, E: csr_array, w: Floats, lacks: Floats, V: Floats, parts: list[Bends], lift: float
+) -> Floats | None:
+    """What to add to w: the directions V that lack most are lifted until the others cost more than scaling all weights.
+
+    To lower the largest lack a little, all directions that have it are lifted, or all weights are scaled.
+    """
+    u, prices = _cheapest(program, E, w, V, parts)
+    whole = abs(dual_value(w, program.squared, program.form, program.nu))
+    order = np.argsort(-lacks)
+    lifted = int((np.cumsum(lift * prices[order]) <= whole).sum())
+    if lifted == 0:
+        return None
+    level = float(lacks[order[lifted]]) if lifted < len(lacks) else 0.0
+    return np.asarray(u @ (lift * np.maximum(lacks - level, 0.0)))
+
+
+def _cheapest(program: Unfolding, E: csr_array, w: Floats, V: Floats, parts: list[Bends]) -> tuple[Floats, Floats]:
+    """Weights (m, p) that lift each column of V by 1, by the cheaper way, and their prices."""
     price = program.squared + (w / (2 * program.nu) if program.form == "slack" else 0.0)
     u = flows(program, E, V)
     if parts:
         other = bends(parts, V, program.m)
         u = np.where(price @ other < price @ u, other, u)
-    whole = abs(dual_value(w, program.squared, program.form, program.nu))
-    return np.asarray(np.where(price @ u < SHARE * whole, u, 0.0))
+    return np.asarray(u), np.asarray(price @ u)
 
 
 def _lowest(E: csr_array, w: Floats, wanted: int, run: Run | None) -> tuple[Floats, Floats]:
     """The lowest eigenpairs of L_w beyond the constant; values less their residuals, which makes them bounds."""
     L, n = stress_laplacian(E, w), E.shape[1]
-    shift = 0.0 if (w >= 0).all() else _shift(L)
+    dense, positive = n <= DENSE_POINTS, bool((w >= 0).all())
+    shift = 0.0 if positive or dense else _shift(L)
     shifted = L if shift == 0.0 else csr_array(L + shift * eye_array(n))
-    operator = SparseOperator(shifted, psd=np.isfinite(shift), laplacian=bool((w >= 0).all()))
+    operator = SparseOperator(shifted, psd=positive or not dense, laplacian=positive)
     jobs = None if run is None else run.n_jobs
     # Multiple eigenvalues are the rule here, 1 has the rank of K as its multiplicity: they are not told.
-    asked, ones = Run(tol=EIGEN_TOL, n_jobs=jobs), np.ones((n, 1))
+    asked, ones = Run(solver="dense" if dense else "auto", tol=EIGEN_TOL, n_jobs=jobs), np.ones((n, 1))
     found = smallest(operator, min(wanted, n - 1), null=ones, negligible=np.inf, run=asked)
     residuals = np.linalg.norm(shifted @ found.vectors - found.vectors * found.values, axis=0)
     return found.values - residuals - shift, found.vectors

@@ -20,6 +20,7 @@ from lowfold.sdp._face import FACE_DIMENSIONS, FACE_POINTS, Face, face, solve_on
 from lowfold.sdp._interior import Interior, interior
 from lowfold.sdp._laplacian import laplacian_form
 from lowfold.sdp._lowrank import lowrank
+from lowfold.sdp._multipliers import MANY, multipliers
 from lowfold.sdp._program import RankOne, Unfolding, complement, path_layout
 from lowfold.sdp._solution import (
     Callback,
@@ -38,12 +39,6 @@ from lowfold.sdp._springs import springs
 SOLVERS = ("auto", "facial", "interior", "barrier", "lowrank", "factorized", "clarabel")
 # Of `interior`, whose step factors a matrix of m x m; of `lowrank`, each round of which asks for a certificate.
 INTERIOR_PAIRS, LOWRANK_POINTS = 1_500, 3_000
-# Pairs per point: many hold data of many dimensions, K then has many too. The barrier takes half the time of the
-# low-rank form on 300 and 400 images of digits; on 600 it ends far from the answer, and noise takes it longer.
-BARRIER_POINTS, BARRIER_PAIRS = 400, 12
-# Columns of points whose K has few dimensions too, which the low-rank form finds in a few rounds: of 450 normal points
-# in 5 columns it takes a quarter of the barrier's time, of 250 in 8 columns twice as much.
-FLAT = 6
 START_RANK = 8  # columns to begin with: the certificate says where more are needed, and each costs in every step
 # Of a second-order method, which takes 10 to 30; of the low-rank route, a minimisation each.
 ITERATIONS, ROUNDS = 100, 15
@@ -52,16 +47,11 @@ STIFFER = 1e3  # times nu: springs that give a thousandth of what the slack form
 RIDGE = 1e-14  # of the mean diagonal entry of C, which may be singular and has to be factored
 
 
-def select_unfolding_solver(
-    n: int, m: int, face: int | None = None, form: str = "slack", columns: int | None = None
-) -> str:
-    """What `solver="auto"` uses for n points and m pairs; `face` is the dimension that equalities leave to K, if known,
-    `columns` that of the space which the points come from.
+def select_unfolding_solver(n: int, m: int, face: int | None = None) -> str:
+    """What `solver="auto"` uses for n points and m pairs; `face` is the dimension that equalities leave to K, if known.
 
     - a face of up to 40 dimensions: "facial", the program on it (sought for equalities of up to 2,000 points)
     - up to 1,500 pairs: "interior", the dense interior-point method (a step factors an m x m matrix)
-    - slack form of up to 400 points with 12 pairs or more each, unless of up to 6 columns: "barrier", a dual method
-      without an m x m matrix
     - up to 3,000 points: "lowrank", with certificate
     - beyond: "factorized", the graph-Laplacian form, refined at fixed rank; its gap is reported, not driven down
 
@@ -72,9 +62,6 @@ def select_unfolding_solver(
         return "facial"
     if m <= INTERIOR_PAIRS and n <= INTERIOR_PAIRS:
         return "interior"
-    flat = columns is not None and columns <= FLAT
-    if form == "slack" and n <= BARRIER_POINTS and m >= BARRIER_PAIRS * n and not flat:
-        return "barrier"
     return "lowrank" if n <= LOWRANK_POINTS else "factorized"
 
 
@@ -86,10 +73,9 @@ def unfold(
     max_iter: int | None = None,
     n_eigenvectors: int = 10,
     callback: Callback | None = None,
-    columns: int | None = None,
     run: Run | None = None,
 ) -> Solution:
-    """Solve a program; `columns` of the points, where there are some, help "auto" to choose.
+    """Solve a program.
 
     `callback(step)` is called after every iteration (every round of the low-rank solvers; once, at the end, by
     Clarabel); a true answer stops there. `max_iter=None` is 100 iterations, or 15 rounds.
@@ -106,12 +92,12 @@ def unfold(
         name = solver
         if solver == "auto":
             dimension = None if found is None else found.dimension
-            name = select_unfolding_solver(program.n, program.m, dimension, program.form, columns)
+            name = select_unfolding_solver(program.n, program.m, dimension)
         solution = _solved(program, name, found, tol, max_iter, n_eigenvectors, callback, run or Run())
         if solver != "auto" or name != "facial" or solution.converged or solution.stopped:
             return solution
         # the face is too thin for its numbers: the usual way
-        name = select_unfolding_solver(program.n, program.m, form=program.form, columns=columns)
+        name = select_unfolding_solver(program.n, program.m)
         other = _solved(program, name, None, tol, max_iter, n_eigenvectors, callback, run or Run())
         return min(solution, other, key=lambda s: max(abs(s.gap), s.violation))
 
@@ -158,6 +144,9 @@ def _solved(
             raise InvalidInput(f"solver='barrier' is for the slack form; got {program.form!r}; use solver='auto'")
         return barrier(program, tol=tol, max_iter=max_iter, callback=callback, run=run)
     run = replace(run, solver="auto", tol=SHARP)  # for the eigen-solvers inside
+    if name == "lowrank" and program.form == "slack":
+        paths = path_layout(program.graph(), MANY)
+        return multipliers(program, paths, tol=tol, max_iter=max_iter, callback=callback, run=run)
     grow = name == "lowrank"
     start = path_layout(program.graph(), START_RANK) if grow else laplacian_form(program, n_eigenvectors, run=run)
     start = start[:, :START_RANK]

@@ -1,4 +1,6 @@
-"""Unfolding by a low-rank factor K = Y Y' and an augmented Lagrangian, with a proof at the end.
+"""Equalities and inequalities by a low-rank factor K = Y Y' and an augmented Lagrangian, with a proof at the end.
+
+Springs that start from the graph-Laplacian form too; other springs have `_multipliers.py`.
 
 Burer & Monteiro (2003), doi:10.1007/s10107-002-0352-8. The stiffness rho rises from soft to what the form asks for;
 then rounds of: minimise over Y, ask the certificate, and either stop, or add to Y the directions in which K can still

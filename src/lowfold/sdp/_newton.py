@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, eye_array
 
 from lowfold._core.rounding import NO_DIVISOR
@@ -96,12 +97,12 @@ def minimise(
     residual, step = np.inf, 0
     for step in range(max_steps + 1):
         if step % REFACTOR == 0:
-            Y = _aligned(Y)
+            Y = aligned(Y)
         U = E @ Y
         c = _excess(U, s)
         w, h = penalty.weights(c)
         if precondition is None or step % REFACTOR == 0:
-            precondition = _laplacians(E, Et, U, w, h)
+            precondition = laplacians(E, Et, U, w, h)
         gradient = _centred(2.0 * (Et @ (w[:, None] * U)) - 2.0 * Y)
         downhill = precondition(gradient)
         residual = float(np.sqrt(max(np.sum(gradient * downhill), 0.0) / max(np.sum(Y * Y), NO_DIVISOR)))
@@ -125,7 +126,7 @@ def _centred(V: Floats) -> Floats:
     return np.asarray(V - V.mean(axis=0))
 
 
-def _aligned(Y: Floats) -> Floats:
+def aligned(Y: Floats) -> Floats:
     """Y rotated to its principal axes, where the Hessian's blocks of different columns decouple best."""
     _, V = stacked_eigh(Y.T @ Y)
     return np.ascontiguousarray(_centred(Y @ V[:, ::-1]))
@@ -220,7 +221,7 @@ def _best_size(E: csr_array, s: Floats, Y: Floats, penalty: Penalty) -> tuple[Fl
     return Y, size * d - s
 
 
-def _laplacians(E: csr_array, Et: csr_array, U: Floats, w: Floats, h: Floats) -> Precondition:
+def laplacians(E: csr_array, Et: csr_array, U: Floats, w: Floats, h: Floats) -> Precondition:
     """Factored Laplacians; columns that stretch pairs little share one. Diagonals where a factor is too large."""
     n = E.shape[1]
     floor = COUPLED * float(np.abs(w).mean() + h.mean()) + NO_DIVISOR
@@ -255,11 +256,19 @@ def _laplacians(E: csr_array, Et: csr_array, U: Floats, w: Floats, h: Floats) ->
     return precondition
 
 
+def _large(size: Floats) -> NDArray[np.bool_]:
+    return np.asarray(size >= ALONE * size.sum())
+
+
+def stretching(U: Floats) -> int:
+    """How many columns of the differences stretch pairs much."""
+    return int(_large(np.sum(U**2, axis=0)).sum())
+
+
 def _sharing(stretch: Floats) -> list[Ints]:
     """Columns in groups: those with a large share of the stretch alone, the others together."""
-    size = stretch.sum(axis=0)
-    large = size >= ALONE * size.sum()
+    large = _large(stretch.sum(axis=0))
     if large.sum() > MOST_ALONE:
-        return [np.arange(len(size))]
+        return [np.arange(len(large))]
     groups = [np.array([k]) for k in np.flatnonzero(large)]
     return groups if large.all() else [*groups, np.flatnonzero(~large)]
