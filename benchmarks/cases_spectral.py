@@ -216,7 +216,7 @@ def sklearn_le_arpack(data: Data) -> Callable[[], Any]:
 def lowfold_dm(data: Data) -> Callable[[], Any]:
     import lowfold
 
-    model = lowfold.DiffusionMaps(2, n_neighbors=K, tol=1e-4, n_jobs=THREADS)
+    model = lowfold.DiffusionMaps(2, tol=1e-4, n_jobs=THREADS)  # of neighbours alone alpha = 1 takes less density out
     return lambda: model.fit(data.X)
 
 
