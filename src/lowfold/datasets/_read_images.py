@@ -153,9 +153,10 @@ def _picture(image: Any, file: Path, color: bool, size: tuple[int, int] | None, 
     with _opened(image, file) as opened:
         if frame:
             opened.seek(frame)
+        turned = opened.getexif().get(TURNED, 1) != 1  # Pillow 10 cannot read it once a stack is loaded
         opened.load()
         picture = opened
-        if picture.getexif().get(TURNED, 1) != 1:
+        if turned:
             picture = load_extra("PIL.ImageOps", "images", "reading images").exif_transpose(picture)
         deep = picture.mode.startswith(("I", "F"))
         clear = False
