@@ -27,6 +27,7 @@ from lowfold.graph._source import Blocks, Measured, Pairs, Points, Sheet
 from lowfold.graph._types import Graph, Neighbors
 from lowfold.lowrank._random_projection import RANDOM_KINDS
 from lowfold.methods._fit import Trained
+from lowfold.methods._placing.trust import misread
 
 SHAPES: Mapping[str, Mapping[str, str]] = {
     "AffineMap": {"mean": "D", "W": "D d", "B": "d D"},
@@ -116,6 +117,7 @@ def _misfit(model: Any) -> str | None:
         _of_trained(trained, sizes, gaps, outside=outside, several=several)
         or _of_part(model._extend, sizes)
         or _of_part(model._invert, sizes)
+        or misread(model)
     )
 
 

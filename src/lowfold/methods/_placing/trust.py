@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from lowfold._core import errors
@@ -46,3 +48,16 @@ def tell_uncertain(name: str, error: float, bounds: tuple[float, float], outlier
             "of skewed columns",
             errors.AccuracyWarning,
         )
+
+
+def misread(model: Any) -> str | None:
+    """What is wrong with what a file says of the way back, in words."""
+    if not hasattr(model, "inverse_outliers_"):
+        return None
+    error, bounds, outliers = (
+        getattr(model, name, None) for name in ("inverse_error_", "inverse_error_range_", "inverse_outliers_")
+    )
+    numbers = [error, *bounds, outliers] if isinstance(bounds, tuple) and len(bounds) == 2 else [None]
+    if all(isinstance(one, float) and np.isfinite(one) and one >= 0 for one in numbers):
+        return None
+    return "what the way back is worth is not said in numbers"
