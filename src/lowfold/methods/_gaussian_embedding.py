@@ -29,7 +29,7 @@ AFTER = Schedule(0.8, 0.8, 100)
 def _stages(method: Any, data: Data) -> list[Stage]:
     """As those of all neighbour embeddings; spectral directions hold a factor beside P."""
     *before, descent = NeighborEmbedding.stages(method, data)
-    if not method._directed(data.n):
+    if not method._directed(data.n) or method._most_steps(data.n) <= LOOK:
         return [*before, descent]
     factor = FLOAT * float(data.n) ** 2
     return [*before, Stage("spectral directions", f"a factor of {data.n} x {data.n}", factor), descent]
